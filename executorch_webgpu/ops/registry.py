@@ -1,7 +1,7 @@
 """The operator registry: what each operator means (reference) and how it runs on a GPU (lowering).
 
-Names are those in the files: ``aten.add.Tensor`` in a delegate blob, ``aten::add.out`` in an execution plan. Both map to
-one reference. Every package ``ops/<family>`` registers itself when ``load_families`` imports its modules.
+Names are those in the files: ``aten.add.Tensor`` in a delegate blob, ``aten::add.out`` in an execution plan. Both map
+to one reference. Every package ``ops/<family>`` registers itself when ``load_families`` imports its modules.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ class Reference:
     name: str
     function: Callable[..., Any]
     outputs: int  # -1: as many as the program lists
+    writes: tuple[int, ...]  # positions of arguments that it changes in place (caches, parameters)
 
 
 @dataclass(frozen=True)
@@ -65,14 +66,16 @@ _references: dict[str, Reference] = {}
 _lowerings: dict[str, Lowering] = {}
 
 
-def reference(*names: str, outputs: int = 1) -> Callable[[Function], Function]:
+def reference(
+    *names: str, outputs: int = 1, writes: tuple[int, ...] = ()
+) -> Callable[[Function], Function]:
     """Register a numpy function as the meaning of the operators ``names``."""
 
     def register(function: Function) -> Function:
         for name in names:
             if name in _references:
                 raise ValueError(f"operator {name} has two references")
-            _references[name] = Reference(name, function, outputs)
+            _references[name] = Reference(name, function, outputs, writes)
         return function
 
     return register

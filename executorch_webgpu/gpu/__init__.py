@@ -1,0 +1,1 @@
+"""How to run what is described: the only package that imports wgpu."""
