@@ -63,7 +63,9 @@ def _adapters() -> tuple[tuple[DeviceInfo, Any], ...]:
         found = wgpu.gpu.enumerate_adapters_sync()
     except Exception:  # no library or no loader: the same as no adapter
         return ()
-    ranked = sorted(found, key=lambda a: (_is_opengl(a.info), _PREFERENCE[_kind(a.info)], _BACKENDS.get(_backend(a), 5)))
+    ranked = sorted(
+        found, key=lambda a: (_is_opengl(a.info), _PREFERENCE[_kind(a.info)], _BACKENDS.get(_backend(a), 5))
+    )
     # Two equal cards stay two: only another backend's view of a card is a duplicate.
     seen: dict[str, str] = {}
     kept: list[tuple[bool, Any]] = []
@@ -72,7 +74,9 @@ def _adapters() -> tuple[tuple[DeviceInfo, Any], ...]:
         kept.append((seen.setdefault(card, _backend(adapter)) == _backend(adapter), adapter))
     unique = [adapter for first, adapter in kept if first]
     others = [adapter for first, adapter in kept if not first]
-    return tuple((_describe(index, adapter, index < len(unique)), adapter) for index, adapter in enumerate(unique + others))
+    return tuple(
+        (_describe(index, adapter, index < len(unique)), adapter) for index, adapter in enumerate(unique + others)
+    )
 
 
 def _backend(adapter: Any) -> str:

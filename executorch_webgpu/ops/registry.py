@@ -66,9 +66,7 @@ _references: dict[str, Reference] = {}
 _lowerings: dict[str, Lowering] = {}
 
 
-def reference(
-    *names: str, outputs: int = 1, writes: tuple[int, ...] = ()
-) -> Callable[[Function], Function]:
+def reference(*names: str, outputs: int = 1, writes: tuple[int, ...] = ()) -> Callable[[Function], Function]:
     """Register a numpy function as the meaning of the operators ``names``."""
 
     def register(function: Function) -> Function:

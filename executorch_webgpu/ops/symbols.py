@@ -132,4 +132,3 @@ def evaluate(value: IntLike, environment: Environment) -> int:
 def ceil_div(value: IntLike, divisor: int) -> IntLike:
     """Return ``value / divisor`` rounded up."""
     return (value + (divisor - 1)) // divisor
-

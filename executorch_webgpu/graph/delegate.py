@@ -1,0 +1,247 @@
+"""A delegate on a GPU: compiled once per set of input shapes, executed with one pass per call."""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from executorch_webgpu.errors import InvalidState
+from executorch_webgpu.format.vulkan_graph import GraphTensor, SymInt, VulkanGraph
+from executorch_webgpu.gpu.device import Buffer, Device
+from executorch_webgpu.gpu.readback import ReadbackRing
+from executorch_webgpu.gpu.recording import Copy, record
+from executorch_webgpu.graph.compiler import Compilation, State
+from executorch_webgpu.graph.executable import Executable
+from executorch_webgpu.graph.fusion import fuse
+from executorch_webgpu.graph.nodes import Node, build_nodes
+from executorch_webgpu.graph.resources import Resources
+from executorch_webgpu.graph.staging import to_graph
+from executorch_webgpu.graph.storage import plan_storage
+from executorch_webgpu.ops.dispatch import DeviceFacts
+from executorch_webgpu.ops.registry import Shape
+from executorch_webgpu.ops.symbols import Sym, evaluate, live
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Value = Array | int
+COMPILED_LIMIT = 64  # executables kept for each part of a graph
+
+
+def device_facts(device: Device) -> DeviceFacts:
+    """Return what lowerings may rely on for this device."""
+    limits = device.limits
+    return DeviceFacts(
+        max_binding_bytes=limits["max-storage-buffer-binding-size"],
+        max_storage_buffers=limits["max-storage-buffers-per-shader-stage"],
+        max_invocations=limits["max-compute-invocations-per-workgroup"],
+        max_workgroup_bytes=limits["max-compute-workgroup-storage-size"],
+        subgroup_size=device.subgroup_size,
+        software=device.info.kind == "software",
+    )
+
+
+@dataclass
+class _Cache:
+    """Executables of one part by shapes and pinned values, least recently used first."""
+
+    executables: OrderedDict[Any, _Part] = field(default_factory=OrderedDict)
+    # The expressions whose values belong to the key, by shapes.
+    pins: dict[Any, tuple[Sym, ...]] = field(default_factory=dict)
+
+
+@dataclass
+class _Part:
+    """A compiled part and the cache of what follows it."""
+
+    executable: Executable
+    state: State
+    following: _Cache = field(default_factory=_Cache)
+
+    def close(self) -> None:
+        self.executable.close()
+        for part in self.following.executables.values():
+            part.close()
+
+
+class GpuDelegate:
+    """One delegate of a method. State (KV caches) lives in its buffers until ``reset`` or ``close``."""
+
+    def __init__(self, graph: VulkanGraph, device: Device, where: str = "delegate") -> None:
+        self.graph = graph
+        self.device = device
+        self.where = where
+        self.facts = device_facts(device)
+        nodes = fuse(graph, build_nodes(graph, where))
+        self.plan = plan_storage(graph, nodes)
+        self.resources = Resources(graph, self.plan, device, where)
+        self._parts = _split(graph, nodes)
+        self._selects = [_host_selects(graph, part) for part in self._parts]
+        self._cache = _Cache()
+        self._ring = ReadbackRing(device)
+        self._closed = False
+
+    def execute(self, inputs: Sequence[Value]) -> list[Value]:
+        """Run the graph. Inputs and outputs are in graph order; SymInts are ints.
+
+        Raises:
+            InvalidArgument: A value is out of range.
+            InvalidState: The delegate is closed.
+            DeviceLost: The device went away.
+        """
+        with self.device.lock:
+            if self._closed:
+                raise InvalidState(f"{self.where}: the program is closed")
+            state, environment, arrays = self._stage(inputs)
+            cache = self._cache
+            for index in range(len(self._parts)):
+                self._select_from_inputs(index, inputs, environment)
+                part = self._part(index, cache, state, environment)
+                for guard in part.executable.compiled.guards:
+                    guard.check(environment)
+                if index == 0:
+                    for value, array in arrays.items():
+                        self.device.write(self.resources.buffer(self.plan.of(value)), array)
+                part.executable.write_live(environment)
+                wanted = self.graph.output_ids if index == len(self._parts) - 1 else self._read_ids(index)
+                read = self._launch(part, environment, wanted)
+                state, cache = part.state, part.following
+                if index < len(self._parts) - 1:
+                    self._select_from_results(index, dict(zip(wanted, read, strict=True)), environment)
+        return read
+
+    def reset(self) -> None:
+        """Give caches and other state their initial values."""
+        with self.device.lock:
+            self.resources.reset()
+
+    def close(self) -> None:
+        """Free the GPU memory; later calls raise InvalidState."""
+        with self.device.lock:
+            if not self._closed:
+                self._closed = True
+                for part in self._cache.executables.values():
+                    part.close()
+                self._cache = _Cache()
+                self.resources.close()
+
+    def _stage(self, inputs: Sequence[Value]) -> tuple[State, dict[int, int], dict[int, Array]]:
+        state = State()
+        environment: dict[int, int] = {}
+        arrays: dict[int, Array] = {}
+        for index, (value, given) in enumerate(zip(self.graph.input_ids, inputs, strict=True)):
+            tensor = self.graph.values[value]
+            if isinstance(tensor, GraphTensor):
+                array = to_graph(np.asarray(given), tensor.dtype, f"{self.where}: input {index}")
+                arrays[value] = array
+                state.shapes[value] = array.shape
+            elif isinstance(tensor, SymInt):
+                environment[value] = int(given)
+                state.symbols[value] = live(value)
+        return state, environment, arrays
+
+    def _part(self, index: int, cache: _Cache, state: State, environment: Mapping[int, int]) -> _Part:
+        # Shapes of later parts follow from the first one's key and the pins on the way.
+        shapes = tuple(state.shapes[v] for v in self.graph.input_ids if v in state.shapes) if index == 0 else ()
+        pins = cache.pins.get(shapes, ())
+        key = shapes, tuple(pin.evaluate(environment) for pin in pins)
+        part = cache.executables.get(key)
+        if part is None:
+            compilation = Compilation(
+                self.graph, self.plan, self.resources, self.facts, state.copy(), environment, self.where
+            )
+            compiled = compilation.run(self._parts[index])
+            part = _Part(Executable(compiled, self.resources, self.device), compiled.state)
+            if any(pin not in pins for pin in compiled.pins):
+                pins = cache.pins[shapes] = tuple(dict.fromkeys((*pins, *compiled.pins)))
+                key = shapes, tuple(pin.evaluate(environment) for pin in pins)
+            cache.executables[key] = part
+            if len(cache.executables) > COMPILED_LIMIT:
+                (old, _), gone = cache.executables.popitem(last=False)
+                gone.close()
+                if all(old != other for other, _ in cache.executables):
+                    cache.pins.pop(old, None)
+        else:
+            cache.executables.move_to_end(key)
+        return part
+
+    def _launch(self, part: _Part, environment: Mapping[int, int], wanted: Sequence[int]) -> list[Value]:
+        """Run one part and return the wanted values."""
+        executable = part.executable
+        layout: list[tuple[int, Shape, np.dtype[Any]] | int] = []
+        pieces: list[tuple[Buffer, int, int]] = []
+        total = 0
+        for value in wanted:
+            tensor = self.graph.values[value]
+            if not isinstance(tensor, GraphTensor):
+                symbol = part.state.symbols.get(value, tensor.value if isinstance(tensor, SymInt) else 0)
+                layout.append(evaluate(symbol, environment))
+                continue
+            shape = part.state.shapes.get(value, tensor.sizes)
+            nbytes = math.prod(shape) * tensor.dtype.itemsize
+            layout.append((total, shape, tensor.dtype))
+            if nbytes:
+                pieces.append((self.resources.buffer(self.plan.of(value)), (nbytes + 3) & ~3, total))
+                total += (nbytes + 15) & ~15
+        data = bytearray()
+        if total:
+            readback = self._ring.get(total)
+            copies = [Copy(buffer, readback.buffer, size, 0, offset) for buffer, size, offset in pieces]
+            commands = record(self.device, executable.launches, executable.grids(environment), copies)
+            submission = self.device.submit(commands)
+            readback.request(total)
+            data = readback.take(submission)
+            self._ring.put(readback)
+        elif executable.launches:
+            self.device.submit(record(self.device, executable.launches, executable.grids(environment)))
+        return [self._result(item, data) for item in layout]
+
+    @staticmethod
+    def _result(item: tuple[int, Shape, np.dtype[Any]] | int, data: bytearray) -> Value:
+        if isinstance(item, int):
+            return item
+        offset, shape, dtype = item
+        array: Array = (
+            np.frombuffer(data, dtype, math.prod(shape), offset).reshape(shape) if data else np.empty(shape, dtype)
+        )
+        return array.copy()
+
+    # Live scalars.
+
+    def _select_from_inputs(self, index: int, inputs: Sequence[Value], environment: dict[int, int]) -> None:
+        for target, source, dim, item in self._selects[index]:
+            if source in self.graph.input_ids:
+                array = np.asarray(inputs[self.graph.input_ids.index(source)])
+                environment[target] = int(array.take(item, axis=dim).reshape(-1)[0])
+
+    def _read_ids(self, index: int) -> list[int]:
+        return [source for _, source, _, _ in self._selects[index] if source not in self.graph.input_ids]
+
+    def _select_from_results(self, index: int, results: Mapping[int, Value], environment: dict[int, int]) -> None:
+        for target, source, dim, item in self._selects[index]:
+            if source in results:
+                environment[target] = int(np.asarray(results[source]).take(item, axis=dim).reshape(-1)[0])
+
+
+def _split(graph: VulkanGraph, nodes: list[Node]) -> list[list[Node]]:
+    """Cut the list after each read of an int that the graph itself computes: its value must be known to go on."""
+    parts: list[list[Node]] = [[]]
+    for node in nodes:
+        parts[-1].append(node)
+        if node.name.startswith("et_vk.select_as_symint") and node.args[0] not in graph.input_ids:
+            parts.append([])
+    return parts
+
+
+def _host_selects(graph: VulkanGraph, nodes: Sequence[Node]) -> list[tuple[int, int, int, int]]:
+    """Return (target SymInt, source tensor, dim, index) of the ints read from tensors in this part."""
+    found = []
+    for node in nodes:
+        if node.name.startswith("et_vk.select_as_symint"):
+            dim, item = graph.values[node.args[1]], graph.values[node.args[2]]
+            assert isinstance(dim, int) and isinstance(item, int)
+            found.append((node.outputs[0], node.args[0], dim, item))
+    return found

@@ -1,0 +1,104 @@
+"""The GPU memory of one delegate: buffers by storage number, made on first use and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from executorch_webgpu.errors import InvalidState
+from executorch_webgpu.format.vulkan_graph import GraphTensor, VulkanGraph
+from executorch_webgpu.gpu.device import Buffer, Device
+from executorch_webgpu.graph.constants import constant_array
+from executorch_webgpu.graph.storage import StoragePlan
+from executorch_webgpu.ops.dispatch import Tensor
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class Resources:
+    """Buffers of constants (uploaded once, straight from the file), of state, and of the plan's pool."""
+
+    def __init__(self, graph: VulkanGraph, plan: StoragePlan, device: Device, where: str) -> None:
+        self.graph = graph
+        self.plan = plan
+        self.device = device
+        self.where = where
+        self._buffers: dict[int, Buffer] = {}
+        self._repacked: dict[tuple[int, str], Tensor] = {}
+        self._extra: dict[int, Buffer] = {}
+        self._scratch: dict[int, Buffer] = {}
+
+    def constant(self, storage: int) -> Array:
+        """Return the payload of a constant storage as an array over the file."""
+        value = self.plan.constants.get(storage, self.plan.state.get(storage, -1))
+        tensor = self.graph.values[value]
+        assert isinstance(tensor, GraphTensor)
+        return constant_array(self.graph, tensor)
+
+    def buffer(self, storage: int) -> Buffer:
+        """Return the buffer of a storage, made and filled on first use.
+
+        Raises:
+            OutOfResources: The storage is larger than the device can bind; the message names it.
+        """
+        found = self._buffers.get(storage) or self._extra.get(storage)
+        if found is None:
+            nbytes = self.plan.nbytes[storage]
+            found = self.device.buffer(nbytes, self._name(storage))
+            self._buffers[storage] = found
+            if storage in self.plan.constants or storage in self.plan.state:
+                self._fill(storage)
+        return found
+
+    def scratch(self, index: int, nbytes: int) -> Buffer:
+        """Return scratch buffer ``index`` with at least ``nbytes``; it grows by doubling."""
+        found = self._scratch.get(index)
+        if found is None or found.size < nbytes:
+            # Graphs compiled before keep the smaller buffer alive as long as they need it.
+            found = self.device.buffer(1 << max(4, (nbytes - 1).bit_length()), f"{self.where}: scratch memory")
+            self._scratch[index] = found
+        return found
+
+    def repacked(self, tensor: Tensor, key: str, build: Callable[[], Array]) -> Tensor:
+        """Return a constant in another layout; ``build`` gives it on the host, once."""
+        found = self._repacked.get((tensor.storage, key))
+        if found is None:
+            array = np.ascontiguousarray(build())
+            number = len(self.plan.nbytes) + len(self._extra)
+            buffer = self.device.buffer(array.nbytes, f"{self._name(tensor.storage)} as {key}")
+            self.device.write(buffer, array)
+            self._extra[number] = buffer
+            found = Tensor(array.shape, array.dtype, number, constant=True)
+            self._repacked[tensor.storage, key] = found
+        return found
+
+    def reset(self) -> None:
+        """Give every state its initial value again: the payload."""
+        for storage in self.plan.state:
+            if storage in self._buffers:
+                self._fill(storage)
+
+    def close(self) -> None:
+        """Destroy all buffers."""
+        for buffer in (*self._buffers.values(), *self._extra.values(), *self._scratch.values()):
+            self.device.free(buffer)
+        self._buffers.clear()
+        self._extra.clear()
+        self._scratch.clear()
+        self._repacked.clear()
+
+    def _fill(self, storage: int) -> None:
+        try:
+            self.device.write(self._buffers[storage], np.ascontiguousarray(self.constant(storage)))
+        except ValueError as error:  # the file was closed under it
+            raise InvalidState(f"{self.where}: the program is closed") from error
+
+    def _name(self, storage: int) -> str:
+        value = self.plan.constants.get(storage, self.plan.state.get(storage))
+        if value is None:
+            return f"{self.where}: memory object {storage}"
+        tensor = self.graph.values[value]
+        assert isinstance(tensor, GraphTensor)
+        return f"{self.where}: constant {tensor.constant_id} ({tensor.dtype} {list(tensor.sizes)})"
