@@ -20,10 +20,11 @@ program and array of the family in one compressed block (keep it below 300 KB: s
     if __name__ == "__main__":
         write_family(__file__, CASES)
 
-Run ``python tests/export/<family>.py`` to write all cases, ``... --only TEXT`` to export again only those whose name
-contains TEXT (the others are kept as they are), ``... --missing`` for those that the file lacks. An operator that does not end up in a delegate is an error that lists
-what did. Calls are made in order on one method; the test adds the first call once more at the end to see that a larger
-shape after a smaller one works, unless ``stateful``. Integers and bools must agree exactly up to ``atol_int``.
+Run ``python tests/export/<family>.py`` to write all cases, with ``--only TEXT`` to export again only those whose name
+contains TEXT, with ``--missing`` only those that the file lacks (the others stay as they are). An operator that does
+not end up in a delegate is an error that lists what did. Calls are made in order on one method; the test adds the first
+call once more at the end, to see that a larger shape after a smaller one works, unless ``stateful``. Integers and bools
+must agree exactly up to ``atol_int``.
 """
 
 from __future__ import annotations
