@@ -1,0 +1,1 @@
+"""Attention over a KV cache and over plain keys and values."""

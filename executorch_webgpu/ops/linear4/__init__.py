@@ -1,0 +1,1 @@
+"""Products and look-ups with 4-bit weights."""

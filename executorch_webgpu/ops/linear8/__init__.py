@@ -1,0 +1,1 @@
+"""8-bit linear layers, convolutions and elementwise operators."""

@@ -1,0 +1,1 @@
+"""Quantize, dequantize and the choice of scales and zero points."""

@@ -1,0 +1,1 @@
+"""Training on the device: loss, optimizer step, weight gradients, requantization."""
