@@ -28,6 +28,7 @@ _DEFAULT_LIMITS = {
     "max-compute-workgroup-size-y": 256,
     "max-compute-workgroup-storage-size": 16384,
 }
+UPLOAD_PIECE = 32 << 20
 _STORAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
 _UNIFORM = wgpu.BufferUsage.UNIFORM | wgpu.BufferUsage.COPY_DST
 _STAGING = wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST
@@ -63,6 +64,7 @@ class Device:
         self.lost = False
         self.allocated = 0
         self.peak = 0
+        self._pending = 0
         features = [] if self.plain else [name for name in info.features if name != "immediates"]
         self.features = frozenset(features)
         if self.plain:
@@ -121,11 +123,23 @@ class Device:
             return
         whole = view.nbytes & ~3
         with self.errors():
-            if whole:
-                self.queue.write_buffer(buffer.handle, offset, view[:whole])
+            for start in range(0, whole, UPLOAD_PIECE):
+                piece = view[start : min(whole, start + UPLOAD_PIECE)]
+                self.queue.write_buffer(buffer.handle, offset + start, piece)
+                self._pending += piece.nbytes
+                if self._pending > 2 * UPLOAD_PIECE:
+                    # Written pieces are kept in host memory until a submission is done.
+                    self.flush()
             if view.nbytes > whole:
                 # Copies come in words; the last one is padded with zeros.
                 self.queue.write_buffer(buffer.handle, offset + whole, bytes(view[whole:]).ljust(4, b"\0"))
+
+    def flush(self) -> None:
+        """Carry out the writes so far and wait for them."""
+        self._pending = 0
+        with self.errors():
+            commands = self.handle.create_command_encoder().finish()
+        self.wait(self.submit(commands))
 
     def pipeline(
         self, source: str, bindings: tuple[tuple[int, str], ...], constants: tuple[tuple[str, float], ...], name: str

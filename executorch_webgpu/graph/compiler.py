@@ -18,7 +18,7 @@ from executorch_webgpu.format.vulkan_graph import (
     ValueList,
     VulkanGraph,
 )
-from executorch_webgpu.graph.nodes import PREPACK, SYMINT_OPERATORS, Node
+from executorch_webgpu.graph.nodes import PREPACK, SYMINT_OPERATORS, Arg, Node
 from executorch_webgpu.graph.storage import StoragePlan
 from executorch_webgpu.ops.context import Lowering
 from executorch_webgpu.ops.dispatch import DeviceFacts, Dispatch, Tensor
@@ -147,7 +147,11 @@ class Compilation:
             self._rename(node, args[0], shape)
             return
         context = Lowering(node.name, self._outs(node), node.outputs, self.facts, self)
-        node.lowering.function(context, *args)
+        if node.lowering.function(context, *args) is False:
+            # A fused operator that does not suit these shapes: its members run one by one.
+            for member in node.members:
+                self._lower(member)
+            return
         self._finish(node, context)
 
     def _finish(self, node: Node, context: Lowering) -> None:
@@ -161,7 +165,7 @@ class Compilation:
     def _rename(self, node: Node, source: Tensor, shape: Shape) -> None:
         value = node.outputs[0]
         self.state.shapes[value] = shape
-        if self.plan.of(value) == source.storage:
+        if self.plan.of(value) == source.storage and self.plan.offset_of(value) == source.offset:
             return
         context = Lowering("cast", self._outs(node), node.outputs, self.facts, self)
         lowerings()["cast"].function(context, source, shape)
@@ -179,12 +183,12 @@ class Compilation:
     def _lower_symint(self, node: Node) -> None:
         target = node.outputs[0]
         if node.name.endswith("sym_size.int"):
-            shape = self.tensor(node.args[0]).shape
-            result: IntLike = shape[self._int(node.args[1])]
+            shape = self.tensor(node.arg(0)).shape
+            result: IntLike = shape[self.argument(node.args[1])]
         elif node.name.startswith("et_vk.select_as_symint"):
             result = live(target)
         else:
-            a, b = self._int(node.args[0]), self._int(node.args[1])
+            a, b = self.argument(node.args[0]), self.argument(node.args[1])
             operations: dict[str, Callable[[], IntLike]] = {
                 "add": lambda: a + b,
                 "sub": lambda: a - b,
@@ -193,9 +197,6 @@ class Compilation:
             }
             result = operations[node.name]()
         self.state.symbols[target] = result
-
-    def _int(self, value: int) -> Any:
-        return self.argument(value)
 
     def tensor(self, value: int) -> Tensor:
         """Return a tensor value at its shape in this compile."""
@@ -206,10 +207,12 @@ class Compilation:
                 raise Internal(f"value {value} is read before it is written")
             shape = tensor.sizes
         storage = self.plan.of(value)
-        return Tensor(shape, tensor.dtype, storage, storage in self.plan.constants)
+        return Tensor(shape, tensor.dtype, storage, storage in self.plan.constants, self.plan.offset_of(value))
 
-    def argument(self, value: int) -> Any:
+    def argument(self, value: Arg) -> Any:
         """Return a value as lowerings take it."""
+        if isinstance(value, tuple):
+            return [self.argument(item) for item in value]
         match self.graph.values[value]:
             case GraphTensor():
                 return self.tensor(value)
@@ -227,7 +230,7 @@ class Compilation:
     def place_output(self, value: int, shape: Shape) -> Tensor:
         """Return the tensor of an output value at ``shape``."""
         tensor = self._tensor(value)
-        placed = Tensor(shape, tensor.dtype, self.plan.of(value))
+        placed = Tensor(shape, tensor.dtype, self.plan.of(value), offset=self.plan.offset_of(value))
         if placed.nbytes > self.plan.nbytes[placed.storage]:
             raise Internal(f"an output of shape {list(shape)} passes the exported bound {list(tensor.sizes)}")
         return placed
@@ -245,7 +248,7 @@ class Compilation:
         """Return the payload of a constant that nothing writes."""
         if tensor.storage not in self.plan.constants:
             return None
-        return self.resources.constant(tensor.storage).reshape(tensor.shape)
+        return self.resources.constant(tensor.storage, tensor.offset).reshape(tensor.shape)
 
     def repack(self, tensor: Tensor, key: str, build: Callable[[Array], Array]) -> Tensor:
         """Return a constant in another layout."""

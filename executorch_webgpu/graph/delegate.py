@@ -75,7 +75,7 @@ class GpuDelegate:
         self.device = device
         self.where = where
         self.facts = device_facts(device)
-        nodes = fuse(graph, build_nodes(graph, where))
+        nodes = fuse(graph, build_nodes(graph, where), self.facts)
         self.plan = plan_storage(graph, nodes)
         self.resources = Resources(graph, self.plan, device, where)
         self._parts = _split(graph, nodes)
@@ -241,7 +241,7 @@ def _host_selects(graph: VulkanGraph, nodes: Sequence[Node]) -> list[tuple[int, 
     found = []
     for node in nodes:
         if node.name.startswith("et_vk.select_as_symint"):
-            dim, item = graph.values[node.args[1]], graph.values[node.args[2]]
+            dim, item = graph.values[node.arg(1)], graph.values[node.arg(2)]
             assert isinstance(dim, int) and isinstance(item, int)
-            found.append((node.outputs[0], node.args[0], dim, item))
+            found.append((node.outputs[0], node.arg(0), dim, item))
     return found

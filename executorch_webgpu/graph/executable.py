@@ -97,13 +97,13 @@ class Executable:
                 buffer = self._scratch[-1 - tensor.storage]
             else:
                 buffer = self._resources.buffer(tensor.storage)
-            size = min(buffer.size, max(16, (tensor.nbytes + 15) & ~15)) if tensor.storage >= 0 else buffer.size
+            size = max(16, (tensor.nbytes + 15) & ~15) if tensor.storage >= 0 else buffer.size
             if size > limit:
                 raise OutOfResources(
                     f"{dispatch.label}: {name} ({tensor.dtype} {list(tensor.shape)}) is {size} bytes; "
                     f"the limit of {self.device.name} is {limit} bytes a binding"
                 )
-            entries.append((interface.storage[name][0], buffer, 0, size))
+            entries.append((interface.storage[name][0], buffer, tensor.offset, size))
         if interface.uniform is not None:
             assert self.params is not None
             entries.append((interface.uniform, self.params, self._blocks.offsets[block], interface.params_bytes))

@@ -15,16 +15,36 @@ SYMINT_OPERATORS = frozenset(
 PREPACK = "et_vk.prepack.default"
 
 
+Arg = int | tuple[int, ...]  # a value id, or several that are passed as a list
+
+
 @dataclass(frozen=True, eq=False)
 class Node:
-    """One operator call. ``outputs`` are tensor values (or the SymInt); ``members`` are what a fused node replaces."""
+    """One operator call. ``outputs`` are tensor values (or the SymInt).
+
+    A fused node also has ``members``, the calls that it replaces, and ``together``, sets of constants that must lie in
+    one buffer for it.
+    """
 
     name: str
-    args: tuple[int, ...]
+    args: tuple[Arg, ...]
     outputs: tuple[int, ...]
     lowering: Lowering | None
     position: int
     members: tuple[Node, ...] = field(default=())
+    together: tuple[tuple[int, ...], ...] = field(default=())
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        """The members, or the node itself where it is not fused."""
+        return self.members or (self,)
+
+    def arg(self, index: int) -> int:
+        """Return argument ``index`` as a value id."""
+        value = self.args[index]
+        if not isinstance(value, int):
+            raise InvalidProgram(f"{self.name}: argument {index} is a list")
+        return value
 
 
 def build_nodes(graph: VulkanGraph, where: str) -> list[Node]:
@@ -71,9 +91,12 @@ def _outputs(graph: VulkanGraph, call: OperatorCall) -> tuple[int, ...]:
     return (call.args[-1],)
 
 
-def flatten(graph: VulkanGraph, args: tuple[int, ...]) -> Iterator[int]:
-    """Yield value ids with value lists opened."""
+def flatten(graph: VulkanGraph, args: tuple[Arg, ...]) -> Iterator[int]:
+    """Yield value ids with lists opened."""
     for value in args:
+        if isinstance(value, tuple):
+            yield from value
+            continue
         item = graph.values[value]
         if isinstance(item, ValueList):
             yield from item.items
@@ -90,7 +113,7 @@ def mutated_values(graph: VulkanGraph, nodes: list[Node]) -> frozenset[int]:
     """Return the values that are written although they exist before: constants, caches, in-place operands."""
     table = references()
     found: set[int] = set()
-    for node in nodes:
+    for node in (part for node in nodes for part in node.parts):
         reads = set(tensor_args(graph, node))
         for value in node.outputs:
             tensor = graph.values[value]
@@ -98,5 +121,5 @@ def mutated_values(graph: VulkanGraph, nodes: list[Node]) -> frozenset[int]:
                 found.add(value)
         reference = table.get(node.name)
         if reference:
-            found.update(node.args[position] for position in reference.writes if position < len(node.args))
+            found.update(node.arg(position) for position in reference.writes if position < len(node.args))
     return frozenset(value for value in found if isinstance(graph.values[value], GraphTensor))

@@ -26,16 +26,13 @@ class Resources:
         self.device = device
         self.where = where
         self._buffers: dict[int, Buffer] = {}
-        self._repacked: dict[tuple[int, str], Tensor] = {}
+        self._repacked: dict[tuple[int, int, str], Tensor] = {}
         self._extra: dict[int, Buffer] = {}
         self._scratch: dict[int, Buffer] = {}
 
-    def constant(self, storage: int) -> Array:
-        """Return the payload of a constant storage as an array over the file."""
-        value = self.plan.constants.get(storage, self.plan.state.get(storage, -1))
-        tensor = self.graph.values[value]
-        assert isinstance(tensor, GraphTensor)
-        return constant_array(self.graph, tensor)
+    def constant(self, storage: int, offset: int = 0) -> Array:
+        """Return the payload of a constant (or the initial value of a state) as an array over the file."""
+        return constant_array(self.graph, self._tensor(storage, offset))
 
     def buffer(self, storage: int) -> Buffer:
         """Return the buffer of a storage, made and filled on first use.
@@ -63,15 +60,15 @@ class Resources:
 
     def repacked(self, tensor: Tensor, key: str, build: Callable[[], Array]) -> Tensor:
         """Return a constant in another layout; ``build`` gives it on the host, once."""
-        found = self._repacked.get((tensor.storage, key))
+        found = self._repacked.get((tensor.storage, tensor.offset, key))
         if found is None:
             array = np.ascontiguousarray(build())
             number = len(self.plan.nbytes) + len(self._extra)
-            buffer = self.device.buffer(array.nbytes, f"{self._name(tensor.storage)} as {key}")
+            buffer = self.device.buffer(array.nbytes, f"{self._name(tensor.storage, tensor.offset)} as {key}")
             self.device.write(buffer, array)
             self._extra[number] = buffer
             found = Tensor(array.shape, array.dtype, number, constant=True)
-            self._repacked[tensor.storage, key] = found
+            self._repacked[tensor.storage, tensor.offset, key] = found
         return found
 
     def reset(self) -> None:
@@ -91,14 +88,20 @@ class Resources:
 
     def _fill(self, storage: int) -> None:
         try:
-            self.device.write(self._buffers[storage], np.ascontiguousarray(self.constant(storage)))
+            for offset in self.plan.constants.get(storage, (0,)):
+                payload = np.ascontiguousarray(self.constant(storage, offset))
+                self.device.write(self._buffers[storage], payload, offset)
         except ValueError as error:  # the file was closed under it
             raise InvalidState(f"{self.where}: the program is closed") from error
 
-    def _name(self, storage: int) -> str:
-        value = self.plan.constants.get(storage, self.plan.state.get(storage))
-        if value is None:
-            return f"{self.where}: memory object {storage}"
+    def _tensor(self, storage: int, offset: int) -> GraphTensor:
+        value = self.plan.state[storage] if storage in self.plan.state else self.plan.constants[storage][offset]
         tensor = self.graph.values[value]
         assert isinstance(tensor, GraphTensor)
+        return tensor
+
+    def _name(self, storage: int, offset: int = 0) -> str:
+        if storage not in self.plan.constants and storage not in self.plan.state:
+            return f"{self.where}: memory object {storage}"
+        tensor = self._tensor(storage, offset)
         return f"{self.where}: constant {tensor.constant_id} ({tensor.dtype} {list(tensor.sizes)})"

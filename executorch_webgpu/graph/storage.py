@@ -8,26 +8,37 @@ a lifetime and lets renamings cost nothing.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from executorch_webgpu.format.vulkan_graph import GraphTensor, VulkanGraph
 from executorch_webgpu.graph.nodes import PREPACK, Node, mutated_values, tensor_args
 
 
+BINDING_ALIGNMENT = 256  # WebGPU's default minStorageBufferOffsetAlignment
+
+
 @dataclass(frozen=True)
 class StoragePlan:
-    """``root`` maps tensor values to the value whose memory they share, ``storage`` roots to storage numbers,
-    ``nbytes`` are by storage number. ``constants`` and ``state`` map storages to the value that fills them."""
+    """``root`` maps tensor values to the value whose memory they share.
 
-    root: dict[int, int]
-    storage: dict[int, int]
-    nbytes: list[int]
-    constants: dict[int, int]
-    state: dict[int, int]
+    ``storage`` and ``offset`` (bytes, 0 where absent) are by root, ``nbytes`` by storage number. ``constants`` maps
+    storages to the values that fill them by offset; ``state`` maps storages to the value with the initial payload.
+    """
+
+    root: dict[int, int] = field(default_factory=dict)
+    storage: dict[int, int] = field(default_factory=dict)
+    offset: dict[int, int] = field(default_factory=dict)
+    nbytes: list[int] = field(default_factory=list)
+    constants: dict[int, dict[int, int]] = field(default_factory=dict)
+    state: dict[int, int] = field(default_factory=dict)
 
     def of(self, value: int) -> int:
         """Return the storage number of a tensor value."""
         return self.storage[self.root.get(value, value)]
+
+    def offset_of(self, value: int) -> int:
+        """Return where in its storage a tensor value starts, in bytes."""
+        return self.offset.get(self.root.get(value, value), 0)
 
 
 def tensor_bytes(tensor: GraphTensor) -> int:
@@ -45,8 +56,9 @@ def plan_storage(graph: VulkanGraph, nodes: list[Node], *, share: bool = True) -
         if isinstance(tensor, GraphTensor):
             owner = root.get(value, value)
             sizes[owner] = max(sizes.get(owner, 0), tensor_bytes(tensor))
-    plan = StoragePlan(root, {}, [], {}, {})
-    _place_constants(graph, plan, sizes, mutated)
+    plan = StoragePlan(root)
+    together = [values for node in nodes for values in node.together]
+    _place_constants(graph, plan, sizes, mutated, together)
     pool = _Pool(plan.nbytes, share)
     ending: dict[int, list[int]] = {}
     for value in sorted(first, key=lambda v: (first[v], v)):
@@ -62,14 +74,18 @@ def plan_storage(graph: VulkanGraph, nodes: list[Node], *, share: bool = True) -
     return plan
 
 
+def renames(node: Node) -> bool:
+    """Return whether a node's output has the elements of its first argument in the same order."""
+    return node.name == PREPACK or (node.lowering is not None and node.lowering.renaming)
+
+
 def _find_roots(graph: VulkanGraph, nodes: list[Node], mutated: frozenset[int]) -> dict[int, int]:
     root: dict[int, int] = {}
     outputs = set(graph.output_ids)
-    for node in nodes:
-        renames = node.name == PREPACK or (node.lowering is not None and node.lowering.renaming)
-        if not renames or not node.outputs or not node.args:
+    for node in (part for node in nodes for part in node.parts):
+        if not renames(node) or not node.outputs or not node.args:
             continue
-        source, target = node.args[0], node.outputs[0]
+        source, target = node.arg(0), node.outputs[0]
         a, b = graph.values[source], graph.values[target]
         if not isinstance(a, GraphTensor) or not isinstance(b, GraphTensor) or a.dtype != b.dtype:
             continue
@@ -96,7 +112,7 @@ def _lifetimes(graph: VulkanGraph, nodes: list[Node], root: dict[int, int]) -> t
     for value in graph.input_ids:
         touch(value, -1)
     for step, node in enumerate(nodes):
-        for member in node.members or (node,):
+        for member in node.parts:
             for value in (*tensor_args(graph, member), *member.outputs):
                 touch(value, step)
     for value in graph.output_ids:
@@ -104,25 +120,48 @@ def _lifetimes(graph: VulkanGraph, nodes: list[Node], root: dict[int, int]) -> t
     return first, last
 
 
-def _place_constants(graph: VulkanGraph, plan: StoragePlan, sizes: dict[int, int], mutated: frozenset[int]) -> None:
-    shared: dict[tuple[int, str, str], int] = {}
-    for value, tensor in enumerate(graph.values):
-        if not isinstance(tensor, GraphTensor) or not tensor.is_constant:
-            continue
+def _place_constants(
+    graph: VulkanGraph,
+    plan: StoragePlan,
+    sizes: dict[int, int],
+    mutated: frozenset[int],
+    together: list[tuple[int, ...]],
+) -> None:
+    # Equal payloads are stored once in the file; read-only ones share memory on the GPU too.
+    shared: dict[tuple[int, str, str], tuple[int, int]] = {}
+
+    def key(value: int) -> tuple[int, str, str]:
+        tensor = graph.values[value]
+        assert isinstance(tensor, GraphTensor)
+        constant = graph.constants[tensor.constant_id]
+        return constant.length, constant.named_key or str(tensor.constant_id), tensor.dtype.name
+
+    def place(values: tuple[int, ...]) -> None:
         number = len(plan.nbytes)
+        filled: dict[int, int] = {}
+        end = 0
+        for value in values:
+            start = -(-end // BINDING_ALIGNMENT) * BINDING_ALIGNMENT
+            plan.storage[value], plan.offset[value] = number, start
+            shared.setdefault(key(value), (number, start))
+            filled[start] = value
+            end = start + sizes[value]
+        plan.constants[number] = filled
+        plan.nbytes.append(end)
+
+    for values in together:
+        place(values)
+    for value, tensor in enumerate(graph.values):
+        if not isinstance(tensor, GraphTensor) or not tensor.is_constant or value in plan.storage:
+            continue
         if value in mutated:
-            plan.state[number] = value
+            plan.storage[value] = len(plan.nbytes)
+            plan.state[len(plan.nbytes)] = value
+            plan.nbytes.append(sizes[value])
+        elif key(value) in shared:
+            plan.storage[value], plan.offset[value] = shared[key(value)]
         else:
-            # Equal payloads are stored once in the file; read-only ones share a buffer too.
-            constant = graph.constants[tensor.constant_id]
-            key = (constant.length, constant.named_key or str(tensor.constant_id), tensor.dtype.name)
-            if key in shared:
-                plan.storage[value] = shared[key]
-                continue
-            shared[key] = number
-            plan.constants[number] = value
-        plan.storage[value] = number
-        plan.nbytes.append(sizes[value])
+            place((value,))
 
 
 class _Pool:

@@ -29,6 +29,7 @@ class Tensor:
     dtype: np.dtype[Any]
     storage: int
     constant: bool = False
+    offset: int = 0  # bytes from the start of the storage
 
     @property
     def numel(self) -> int:

@@ -53,7 +53,7 @@ def write_rows(cache: Array, value: Array, start: int) -> None:
     cache[:, start : start + value.shape[1]] = value
 
 
-@reference("sdpa_with_kv_cache.default")
+@reference("sdpa_with_kv_cache.default", writes=(3, 4))
 def sdpa_with_kv_cache(
     out: Out,
     q: Array,
@@ -74,7 +74,7 @@ def sdpa_with_kv_cache(
     return cached(q, k_cache[:, : start + q.shape[1]], v_cache[:, : start + q.shape[1]], start, causal, scale, mask)
 
 
-@reference("update_cache.default")
+@reference("update_cache.default", writes=(1,))
 def update_cache(out: Out, value: Array, cache: Array, start: int) -> Array:
     """Write ``value`` [B, S, KV, D] into ``cache`` in place; the result is a placeholder."""
     write_rows(cache, value, start)

@@ -1,7 +1,16 @@
 // A tensor NAME of dtype DTYPE at BINDING with ACCESS (read or read_write).
 // NAME_load(i) gives element i as f32 or i32; NAME_quad(q) elements 4q to 4q+3; NAME_put(q, v) writes those four,
 // which are always whole words: no two invocations share one. int64 keeps the low word and its sign.
-#if DTYPE == float32
+// With VEC4 set, float32 is bound as vec4<f32>, for kernels that read quads.
+#if DTYPE == float32 && VEC4
+alias ${NAME}_t = f32;
+@group(0) @binding(${BINDING}) var<storage, ${ACCESS}> ${NAME}: array<vec4<f32>>;
+fn ${NAME}_load(i: u32) -> f32 { return ${NAME}[i >> 2u][i & 3u]; }
+fn ${NAME}_quad(q: u32) -> vec4<f32> { return ${NAME}[q]; }
+#if ACCESS == read_write
+fn ${NAME}_put(q: u32, v: vec4<f32>) { ${NAME}[q] = v; }
+#endif
+#elif DTYPE == float32
 alias ${NAME}_t = f32;
 @group(0) @binding(${BINDING}) var<storage, ${ACCESS}> ${NAME}: array<f32>;
 fn ${NAME}_load(i: u32) -> f32 { return ${NAME}[i]; }
