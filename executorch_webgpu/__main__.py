@@ -1,0 +1,5 @@
+"""The command line as ``python -m executorch_webgpu``."""
+
+from executorch_webgpu.cli import main
+
+raise SystemExit(main())
