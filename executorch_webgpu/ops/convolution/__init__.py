@@ -1,0 +1,1 @@
+"""Convolutions in one and two dimensions."""

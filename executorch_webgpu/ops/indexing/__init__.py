@@ -1,0 +1,1 @@
+"""Operators that read elements where an index tensor says."""

@@ -1,0 +1,1 @@
+"""Operators that move, repeat, join or rename elements without changing them."""
