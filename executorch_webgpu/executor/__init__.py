@@ -1,0 +1,1 @@
+"""The execution plan: values, instructions, control flow, delegate calls, CPU kernels."""

@@ -1,0 +1,173 @@
+"""Delegate calls: the border between values of the plan and values of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from executorch_webgpu.errors import (
+    InvalidArgument,
+    InvalidProgram,
+    NotFound,
+    NotSupported,
+    OperatorMissing,
+)
+from executorch_webgpu.executor.memory import TensorSlot
+from executorch_webgpu.format.plan import DelegateCall, ExecutionPlan, TensorValue
+from executorch_webgpu.format.vulkan_graph import GraphTensor, VulkanGraph
+from executorch_webgpu.graph.delegate_api import Array, Delegate, Port, Value, input_ports, output_ports
+
+VULKAN = "VulkanBackend"
+
+
+class ReadGraph(Protocol):
+    """The reader of a delegate blob."""
+
+    def __call__(self, payload: memoryview, named_data: Mapping[str, memoryview], where: str) -> VulkanGraph:
+        """Return the graph."""
+
+
+class DelegateSlot:
+    """A delegate of a plan: its graph from load on, the running delegate from the first call on."""
+
+    def __init__(self, graph: VulkanGraph, where: str) -> None:
+        self.graph = graph
+        self.where = where
+        self.inputs = input_ports(graph, where)
+        self.outputs = output_ports(graph, where)
+        self._make: Callable[[VulkanGraph, str], Delegate] | None = None
+        self._delegate: Delegate | None = None
+
+    def open(self, make: Callable[[VulkanGraph, str], Delegate]) -> None:
+        """Have ``make`` build the running delegate, once."""
+        if self._delegate is None:
+            self._delegate = make(self.graph, self.where)
+
+    @property
+    def delegate(self) -> Delegate:
+        """The running delegate."""
+        if self._delegate is None:
+            raise InvalidProgram(f"{self.where} is not open")
+        return self._delegate
+
+    def reset(self) -> None:
+        """Give its state the initial values; nothing to do before the first call."""
+        if self._delegate is not None:
+            self._delegate.reset()
+
+    def close(self) -> None:
+        """Drop the running delegate; the next call makes a new one."""
+        if self._delegate is not None:
+            delegate, self._delegate = self._delegate, None
+            delegate.close()
+
+
+def read_delegates(
+    plan: ExecutionPlan, named: Mapping[str, memoryview], where: str, read: ReadGraph
+) -> list[DelegateSlot]:
+    """Return the delegates of a plan.
+
+    Raises:
+        NotFound: A delegate belongs to another backend; the message names it.
+    """
+    foreign = sorted({delegate.backend_id for delegate in plan.delegates if delegate.backend_id != VULKAN})
+    if foreign:
+        raise NotFound(
+            f"{where} needs the backend {', '.join(foreign)}, which is not available; this package runs {VULKAN} "
+            "only: export the model with VulkanPartitioner"
+        )
+    return [
+        DelegateSlot(read(delegate.payload, named, f"{where}: delegate {index}"), f"{where}: delegate {index}")
+        for index, delegate in enumerate(plan.delegates)
+    ]
+
+
+class BoundCall:
+    """One DelegateCall: ``inputs`` and ``outputs`` are value indices of the plan in graph order.
+
+    ``skipped`` are the graph outputs that the call has no argument for; they come first.
+    """
+
+    def __init__(self, plan: ExecutionPlan, call: DelegateCall, slot: DelegateSlot) -> None:
+        self.slot = slot
+        count = len(slot.inputs)
+        self.inputs = call.args[:count]
+        self.outputs = call.args[count:]
+        self.skipped = len(slot.outputs) - len(self.outputs)
+        if len(call.args) < count or self.skipped < 0:
+            raise InvalidProgram(
+                f"{slot.where} has {count} inputs and {len(slot.outputs)} outputs; "
+                f"its call has {len(call.args)} arguments"
+            )
+        for index, port in zip(self.inputs, slot.inputs, strict=True):
+            self._check(plan, index, port)
+        for index, port in zip(self.outputs, slot.outputs[self.skipped :], strict=True):
+            self._check(plan, index, port)
+        self._check_state()
+
+    def run(self, values: list[Any]) -> None:
+        """Execute the delegate on the plan's values."""
+        given = [
+            self._input(values[index], port, index) for index, port in zip(self.inputs, self.slot.inputs, strict=True)
+        ]
+        results = self.slot.delegate.execute(given)[self.skipped :]
+        for index, result in zip(self.outputs, results, strict=True):
+            slot = values[index]
+            if isinstance(slot, TensorSlot):
+                slot.write(np.asarray(result))
+            else:
+                values[index] = _scalar(result, slot)
+
+    def _input(self, item: Any, port: Port, index: int) -> Value:
+        if isinstance(item, TensorSlot):
+            return _tensor_or_int(item.array(), port)
+        if item is None:
+            raise InvalidArgument(f"{self.slot.where}: value {index} is needed and has not been given")
+        return int(item) if port.is_int else np.asarray(item)
+
+    def _check(self, plan: ExecutionPlan, index: int, port: Port) -> None:
+        value = plan.values[index]
+        if isinstance(value, TensorValue):
+            if not port.is_int and len(value.sizes) != len(port.sizes):
+                raise InvalidProgram(
+                    f"{self.slot.where}: value {index} has rank {len(value.sizes)}, the graph expects {len(port.sizes)}"
+                )
+        elif not port.is_int:
+            raise InvalidProgram(f"{self.slot.where}: value {index} is not a tensor; the graph expects one")
+
+    def _check_state(self) -> None:
+        """Refuse a call that would lose state: outputs that nothing receives are new values of mutated buffers."""
+        graph = self.slot.graph
+        received = set(graph.output_ids[self.skipped :])
+        for value in graph.output_ids[: self.skipped]:
+            tensor = graph.values[value]
+            written_in_place = isinstance(tensor, GraphTensor) and tensor.is_constant
+            if value not in received and not written_in_place and value not in graph.input_ids:
+                raise NotSupported(
+                    f"{self.slot.where} updates {self.skipped} buffers whose new values the program drops, so its "
+                    "state cannot be kept; export it with alias_buffer_mutations"
+                )
+
+
+def _tensor_or_int(array: Array, port: Port) -> Value:
+    if port.is_int:
+        return int(array.reshape(-1)[0])
+    return array
+
+
+def _scalar(result: Value, before: Any) -> Any:
+    number = np.asarray(result).reshape(-1)[0].item()
+    return bool(number) if isinstance(before, bool) else float(number) if isinstance(before, float) else number
+
+
+def missing_in(slots: list[DelegateSlot], find: Callable[[VulkanGraph, str], None]) -> list[str]:
+    """Return what ``find`` complains of, one text per delegate."""
+    texts = []
+    for slot in slots:
+        try:
+            find(slot.graph, slot.where)
+        except OperatorMissing as error:
+            texts.append(str(error))
+    return texts
