@@ -1,0 +1,1 @@
+"""What the package can tell about files, machines, operators and speed."""
