@@ -28,7 +28,7 @@ def fused_ce(out: tuple[Out, Out], logits: Array, labels: Array, valid: float) -
     return np.asarray(np.where(kept, losses / np.float32(valid), np.float32(0)).sum()), gradient
 
 
-@reference("et_vk.adamw_step.default", outputs=3)
+@reference("et_vk.adamw_step.default", outputs=3, writes=(0, 1, 2))
 def adamw_step(
     out: tuple[Out, Out, Out],
     param: Array,

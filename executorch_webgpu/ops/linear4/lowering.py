@@ -1,0 +1,111 @@
+"""Lowerings of linear layers with 4-bit weights and float activations."""
+
+from __future__ import annotations
+
+import math
+
+from executorch_webgpu.ops.context import Lowering
+from executorch_webgpu.ops.dispatch import MAX_GRID, Tensor, threads_1d
+from executorch_webgpu.ops.linear4.kernels import Product, choose, matvec_lanes, matvec_rows
+from executorch_webgpu.ops.registry import lowering
+from executorch_webgpu.ops.workgroups import subgroup_define
+
+
+def linear(
+    ctx: Lowering,
+    x: Tensor,
+    weight: Tensor,
+    scales: Tensor,
+    group: int,
+    bias: Tensor | None,
+    high_first: bool = False,
+) -> None:
+    """Record ``x @ dequantize(weight)^T + bias``.
+
+    ``x`` is [..., K], ``weight`` uint8 [N, K/2], ``scales`` [groups, N or more] with one scale for ``group`` columns.
+    """
+    columns, outputs = x.shape[-1], weight.shape[0]
+    out = ctx.out((*x.shape[:-1], outputs))
+    if out.numel == 0:
+        return
+    rows = out.numel // outputs
+    product = Product(rows, outputs, columns, 2 * weight.shape[1], group, x.dtype.itemsize == 4)
+    bindings = {"x": x, "weight": weight, "scales": scales, "out": out}
+    defines = {
+        "X": x.dtype.name,
+        "S": scales.dtype.name,
+        "BIAS": "",
+        "HIGH_FIRST": "1" if high_first else "",
+        "WIDE": "1" if outputs % 4 == 0 else "",
+    }
+    if bias is not None:
+        bindings["bias"] = bias
+        defines["BIAS"] = bias.dtype.name
+    stride = scales.shape[-1]
+    kernel = choose(product, ctx.facts)
+    if kernel == "matvec":
+        per_group = matvec_rows(product)
+        tiles = math.ceil(outputs / per_group)
+        folds = math.ceil(tiles / MAX_GRID)
+        ctx.dispatch(
+            "linear4/matvec.wgsl",
+            grid=(math.ceil(tiles / folds), folds, rows),
+            bindings=bindings,
+            params={
+                "outputs": outputs,
+                "chunks": columns // 32,
+                "chunks_per_group": group // 32,
+                "scale_stride": stride,
+            },
+            defines={
+                **defines,
+                "ROWS": str(per_group),
+                "LANES": str(matvec_lanes(product, ctx.facts)),
+                "WIDE_SCALES": "1" if stride % 4 == 0 else "",
+                **subgroup_define(ctx.facts),
+            },
+        )
+    elif kernel == "plain":
+        ctx.dispatch(
+            "linear4/plain.wgsl",
+            grid=threads_1d(math.ceil(out.numel / 4)),
+            bindings=bindings,
+            params={
+                "count": out.numel,
+                "outputs": outputs,
+                "columns": columns,
+                "row_bytes": weight.shape[1],
+                "group": group,
+                "scale_stride": stride,
+            },
+            defines=defines,
+        )
+    else:
+        size = 8 if kernel == "tile8" else 4
+        ctx.dispatch(
+            "linear4/matmul.wgsl",
+            grid=(math.ceil(outputs / (16 * size)), math.ceil(rows / (16 * size)), 1),
+            bindings=bindings,
+            params={
+                "rows": rows,
+                "outputs": outputs,
+                "columns": columns,
+                "group": group,
+                "scale_stride": stride,
+            },
+            defines={**defines, "SIZE": str(size)},
+        )
+
+
+@lowering("et_vk.linear_q4gsw.default", "et_vk.q4gsw_linear.default")
+def linear_q4gsw(
+    ctx: Lowering, x: Tensor, weight: Tensor, scales: Tensor, group: int, bias: Tensor | None = None
+) -> None:
+    """Low nibble first, scales [K/group, N]."""
+    linear(ctx, x, weight, scales, group, bias)
+
+
+@lowering("et_vk.linear_qcs4w.default")
+def linear_qcs4w(ctx: Lowering, x: Tensor, weight: Tensor, scales: Tensor) -> None:
+    """High nibble first, one scale a row."""
+    linear(ctx, x, weight, scales, x.shape[-1], None, high_first=True)
