@@ -1,0 +1,1 @@
+"""Arithmetic on the numbers of an execution plan."""
