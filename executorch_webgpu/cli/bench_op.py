@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from executorch_webgpu.cli.output import note, print_json, progress, time_text
-from executorch_webgpu.cli.shapes import SHAPES
+from executorch_webgpu.cli.shapes import Shapes, parse_shapes
 
 if TYPE_CHECKING:
     from executorch_webgpu.insight.operator_case import OperatorCase
@@ -19,7 +19,15 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("name")
-@click.option("--shape", "shapes", type=SHAPES, multiple=True, required=True, help="Problem shape, or one per tensor.")
+@click.option(
+    "--shape",
+    "shapes",
+    callback=parse_shapes,
+    multiple=True,
+    required=True,
+    metavar="1x3,2x4",
+    help="The problem's shape, or one for each tensor.",
+)
 @click.option("--dtype", default="float32", show_default=True, help="Dtype of the tensors that are not packed.")
 @click.option("--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="Another argument, as a literal.")
 @click.option("--group", default=32, show_default=True, help="Group size of 4-bit weights.")
@@ -30,7 +38,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 def bench_op_command(
     name: str,
-    shapes: tuple[list[tuple[int, ...] | None], ...],
+    shapes: Shapes,
     dtype: str,
     arguments: tuple[str, ...],
     group: int,
@@ -50,7 +58,7 @@ def bench_op_command(
     from executorch_webgpu.insight.operator_case import build_case
     from executorch_webgpu.insight.operator_timing import time_operator
 
-    flat = [shape for group_of_shapes in shapes for shape in group_of_shapes if shape is not None]
+    flat = [shape for shape in shapes if shape is not None]
     given = {}
     for argument in arguments:
         key, found, value = argument.partition("=")

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from executorch_webgpu.cli.output import print_json, print_table, size_text
+
+if TYPE_CHECKING:
+    from executorch_webgpu.insight.machine import DeviceInfo
 
 
 @click.command()
@@ -18,31 +23,16 @@ def devices_command(as_json: bool) -> None:
 
     devices = list_devices()
     if as_json:
-        print_json(
-            [
-                {
-                    "index": device.index,
-                    "name": device.name,
-                    "kind": device.kind,
-                    "backend": device.backend,
-                    "driver": device.driver,
-                    "limits": device.limits,
-                    "features": list(device.features),
-                }
-                for device in devices
-            ]
-            + [
-                {
-                    "index": None,
-                    "name": "cpu",
-                    "kind": "cpu",
-                    "backend": "numpy",
-                    "driver": "",
-                    "limits": {},
-                    "features": [],
-                }
-            ]
-        )
+        cpu = {
+            "index": None,
+            "name": "cpu",
+            "kind": "cpu",
+            "backend": "numpy",
+            "driver": "",
+            "limits": {},
+            "features": [],
+        }
+        print_json([*map(_described, devices), cpu])
         return
     rows = [(str(d.index), d.name, d.kind, d.backend, d.driver) for d in devices]
     print_table(("index", "name", "kind", "backend", "driver"), [*rows, ("-", "cpu", "cpu", "numpy", "")])
@@ -59,3 +49,8 @@ def devices_command(as_json: bool) -> None:
             f"{size_text(limits['max-compute-workgroup-storage-size'])} of memory a workgroup"
         )
         click.echo(f"  features: {' '.join(device.features) or 'none'}")
+
+
+def _described(device: DeviceInfo) -> dict[str, Any]:
+    names = ("index", "name", "kind", "backend", "driver", "limits")
+    return {name: getattr(device, name) for name in names} | {"features": list(device.features)}

@@ -16,6 +16,7 @@ from executorch_webgpu.version import __version__
 
 __all__ = ["DeviceInfo", "Fact", "advice", "facts", "list_devices"]
 
+REQUIRED = ("wgpu", "numpy", "flatbuffers", "click")
 EXTRAS = {"llm": ("tokenizers", "tiktoken", "sentencepiece", "jinja2"), "image": ("PIL",)}
 # feature -> what serves in its place
 FALLBACKS = {
@@ -51,8 +52,7 @@ def facts() -> list[Fact]:
     if not devices:
         found.append(Fact("device", "adapters", "none: programs run on the CPU, in numpy", "bad"))
         return [*found, *_switches()]
-    for device in devices:
-        found.append(Fact("device", f"adapter {device.index}", f"{device.name} ({device.kind}, {device.backend})"))
+    found += [Fact("device", f"adapter {d.index}", f"{d.name} ({d.kind}, {d.backend})") for d in devices]
     chosen = find_adapter("auto")
     if chosen is None:
         found.append(Fact("device", "auto", "cpu: only OpenGL adapters are here, used when named", "bad"))
@@ -67,8 +67,7 @@ def _software() -> list[Fact]:
         Fact("software", "Python", f"{platform.python_version()} at {sys.executable}"),
         Fact("software", "system", f"{platform.system()} {platform.release()} {platform.machine()}"),
     ]
-    for name in ("wgpu", "numpy", "flatbuffers", "click"):
-        found.append(Fact("software", name, importlib.metadata.version(name)))
+    found += [Fact("software", name, importlib.metadata.version(name)) for name in REQUIRED]
     for extra, modules in EXTRAS.items():
         absent = [module for module in modules if importlib.util.find_spec(module) is None]
         if absent:
@@ -141,8 +140,8 @@ def advice(found: list[Fact], system: str) -> list[str]:
         lines.append("Only a software adapter was found: programs run right but slowly.")
     if system == "Linux":
         lines += [
-            "AMD and Intel GPUs: apt-get install mesa-vulkan-drivers libvulkan1 (Fedora: dnf install mesa-vulkan-drivers; "
-            "Arch: pacman -S vulkan-radeon or vulkan-intel).",
+            "AMD and Intel GPUs: apt-get install mesa-vulkan-drivers libvulkan1 (Fedora: dnf install "
+            "mesa-vulkan-drivers; Arch: pacman -S vulkan-radeon or vulkan-intel).",
             "NVIDIA GPUs: the vendor's driver with its Vulkan part (Debian: nvidia-vulkan-icd; Ubuntu: "
             "libnvidia-gl-VERSION; in a container: NVIDIA_DRIVER_CAPABILITIES=all).",
             "Without a GPU: the same mesa-vulkan-drivers bring a software adapter, llvmpipe.",
@@ -154,8 +153,8 @@ def advice(found: list[Fact], system: str) -> list[str]:
         ]
     elif system == "Darwin":
         lines.append(
-            "Metal is part of macOS 11 and later on every Mac with Apple silicon; in a virtual machine it may be missing: "
-            "use --device cpu there."
+            "Metal is part of macOS 11 and later on every Mac with Apple silicon; in a virtual machine it may be missing: use "
+            " --device cpu there."
         )
     else:
         lines.append("Install a Vulkan driver for the GPU, or use --device cpu.")

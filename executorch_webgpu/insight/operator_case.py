@@ -136,7 +136,7 @@ def _assemble(
             arguments.append(array.copy())  # references may write caches
             if value.constant:
                 table.append(_tensor(array.shape, array.dtype, len(constants)))
-                constants.append(Constant(array.nbytes, memoryview(array).cast("B"), None))
+                constants.append(Constant(array.nbytes, array.data.cast("B"), None))
             else:
                 input_ids.append(len(table))
                 inputs.append(array)
