@@ -250,12 +250,16 @@ class Compilation:
             return None
         return self.resources.constant(tensor.storage, tensor.offset).reshape(tensor.shape)
 
-    def repack(self, tensor: Tensor, key: str, build: Callable[[Array], Array]) -> Tensor:
-        """Return a constant in another layout."""
-        data = self.constant_data(tensor)
-        if data is None:
-            raise NotSupported("a weight is not a constant")
-        return self.resources.repacked(tensor, key, lambda: build(data))
+    def repack(self, tensors: Sequence[Tensor], key: str, build: Callable[..., Array]) -> Tensor:
+        """Return constants in another layout."""
+
+        def payloads() -> Array:
+            found = [self.constant_data(tensor) for tensor in tensors]
+            if any(data is None for data in found):
+                raise NotSupported("a weight is not a constant")
+            return build(*found)
+
+        return self.resources.repacked(tensors, key, payloads)
 
     def pin(self, value: IntLike) -> int:
         """Return the value in this call and remember that the result depends on it."""

@@ -195,13 +195,10 @@ class _Matcher:
     def _together(self, linears: list[Node]) -> tuple[tuple[int, ...], ...]:
         if len(linears) == 1:
             return ()
-        groups = tuple(tuple(linear.arg(index) for linear in linears) for index in (1, 2))
-        for group in groups:
-            tensors = [self.graph.values[value] for value in group]
-            total = sum(tensor_bytes(t) + 256 for t in tensors if isinstance(t, GraphTensor))
-            if total > self.facts.max_binding_bytes or len(set(group)) != len(group):
-                return ()
-        return groups
+        weights = tuple(linear.arg(1) for linear in linears)
+        tensors = [self.graph.values[value] for value in weights]
+        total = sum(tensor_bytes(t) + 256 for t in tensors if isinstance(t, GraphTensor))
+        return (weights,) if total <= self.facts.max_binding_bytes and len(set(weights)) == len(weights) else ()
 
     def _replace(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ class Resources:
         self.device = device
         self.where = where
         self._buffers: dict[int, Buffer] = {}
-        self._repacked: dict[tuple[int, int, str], Tensor] = {}
+        self._repacked: dict[tuple[Any, ...], Tensor] = {}
         self._extra: dict[int, Buffer] = {}
         self._scratch: dict[int, Buffer] = {}
 
@@ -58,17 +58,18 @@ class Resources:
             self._scratch[index] = found
         return found
 
-    def repacked(self, tensor: Tensor, key: str, build: Callable[[], Array]) -> Tensor:
-        """Return a constant in another layout; ``build`` gives it on the host, once."""
-        found = self._repacked.get((tensor.storage, tensor.offset, key))
+    def repacked(self, tensors: Sequence[Tensor], key: str, build: Callable[[], Array]) -> Tensor:
+        """Return constants in another layout; ``build`` gives it on the host, once."""
+        name = key, *((tensor.storage, tensor.offset) for tensor in tensors)
+        found = self._repacked.get(name)
         if found is None:
             array = np.ascontiguousarray(build())
             number = len(self.plan.nbytes) + len(self._extra)
-            buffer = self.device.buffer(array.nbytes, f"{self._name(tensor.storage, tensor.offset)} as {key}")
+            buffer = self.device.buffer(array.nbytes, f"{self._name(tensors[0].storage, tensors[0].offset)} as {key}")
             self.device.write(buffer, array)
             self._extra[number] = buffer
             found = Tensor(array.shape, array.dtype, number, constant=True)
-            self._repacked[tensor.storage, tensor.offset, key] = found
+            self._repacked[name] = found
         return found
 
     def reset(self) -> None:

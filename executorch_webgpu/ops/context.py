@@ -26,8 +26,8 @@ class Memory(Protocol):
     def constant_data(self, tensor: Tensor) -> HostArray | None:
         """Return the payload of a constant that nothing writes, else None."""
 
-    def repack(self, tensor: Tensor, key: str, build: Callable[[HostArray], HostArray]) -> Tensor:
-        """Return the constant in another layout, made once and kept."""
+    def repack(self, tensors: Sequence[Tensor], key: str, build: Callable[..., HostArray]) -> Tensor:
+        """Return constants in another layout, made once and kept."""
 
     def pin(self, value: IntLike) -> int:
         """Return the value in this call and make it part of the cache key."""
@@ -65,9 +65,9 @@ class Lowering:
         """Return the payload of a constant that nothing writes, else None."""
         return self._memory.constant_data(tensor)
 
-    def repack(self, tensor: Tensor, key: str, build: Callable[[HostArray], HostArray]) -> Tensor:
-        """Return the constant ``tensor`` in another layout: ``build`` runs once per tensor and ``key``."""
-        return self._memory.repack(tensor, key, build)
+    def repack(self, tensors: Tensor | Sequence[Tensor], key: str, build: Callable[..., HostArray]) -> Tensor:
+        """Return one constant or several in another layout: ``build(*payloads)`` runs once per ``key``."""
+        return self._memory.repack((tensors,) if isinstance(tensors, Tensor) else tensors, key, build)
 
     def pin(self, value: IntLike) -> int:
         """Return a live int's value now; the compiled graph is then used for that value only."""

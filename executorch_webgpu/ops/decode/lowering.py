@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from executorch_webgpu.ops.context import Lowering
+from executorch_webgpu.ops.context import HostArray, Lowering
 from executorch_webgpu.ops.dispatch import DeviceFacts, Tensor, threads_1d
 from executorch_webgpu.ops.registry import lowering
 from executorch_webgpu.ops.symbols import IntLike, ceil_div
@@ -16,16 +16,25 @@ ROWS = 8  # of a workgroup
 SPLIT = 64  # positions of the cache that a workgroup attends to
 
 
-def matvec_lanes(columns: int, facts: DeviceFacts) -> int:
-    """Return the invocations that share a row of ``columns`` 4-bit weights."""
-    chunks = columns // COLUMNS
-    lanes = 32
-    while lanes < min(chunks, 128):
-        lanes *= 2
+def matvec_shape(columns: int, teams: int, facts: DeviceFacts) -> tuple[int, int]:
+    """Return (lanes of a team, teams of a workgroup) for rows of ``columns`` 4-bit weights, ``teams`` in all."""
     if facts.software:
         # A software adapter runs invocations in turn: more of them only add reductions.
-        lanes = max(facts.subgroup_size or 8, 8)
-    return lanes
+        return max(facts.subgroup_size or 8, 8), 4
+    chunks = columns // COLUMNS
+    lanes = 64 if chunks > 32 else 32
+    return lanes, 128 // lanes
+
+
+def pack_scales(*scales: HostArray) -> HostArray:
+    """Return scales [K/group, N] of each matrix as [N/4, K/group, 4], one after the other."""
+    packed = []
+    for array in scales:
+        groups, rows = array.shape
+        full = np.zeros((groups, -(-rows // 4) * 4), np.float32)
+        full[:, :rows] = array
+        packed.append(full.reshape(groups, -1, 4).transpose(1, 0, 2).reshape(-1))
+    return np.concatenate(packed)
 
 
 def suits_matvec(x: Tensor, weights: Sequence[Tensor], scales: Sequence[Tensor], group: int) -> bool:
@@ -38,7 +47,7 @@ def suits_matvec(x: Tensor, weights: Sequence[Tensor], scales: Sequence[Tensor],
         and all(w.shape[1] * 2 == columns and w.dtype == np.uint8 for w in weights)
         and all(s.dtype == np.float32 and s.shape[0] * group == columns for s in scales)
         and all(w.storage == weights[0].storage for w in weights)
-        and all(s.storage == scales[0].storage for s in scales)
+        and all(s.constant for s in scales)
     )
 
 
@@ -64,12 +73,13 @@ def matvec(
 ) -> None:
     """Record one launch of decode/matvec_q4.wgsl."""
     columns = x.shape[-1]
-    weight, scale = span(weights, "uint32"), span(scales, "float32")
+    weight = span(weights, "uint32")
+    scale = ctx.repack(scales, "quads of rows", pack_scales)
     sizes = [w.shape[0] for w in weights]
     rows = ROWS // 2 if epilogue == "swiglu" else ROWS
-    groups = [-(-size // rows) for size in sizes]
-    lanes = matvec_lanes(columns, ctx.facts)
-    # A scale's row may be padded: its width is the stride between groups.
+    teams_of = [-(-size // rows) for size in sizes[:1] if epilogue == "swiglu"] or [-(-s // rows) for s in sizes]
+    lanes, teams = matvec_shape(columns, sum(teams_of), ctx.facts)
+    quads = [-(-s.shape[1] // 4) * s.shape[0] for s in scales]
     bindings = {"x": x, "weight": weight, "scale": scale, "out0": outs[0]}
     bindings |= {f"out{i}": out for i, out in enumerate(outs)}
     if norm:
@@ -83,22 +93,23 @@ def matvec(
 
     ctx.dispatch(
         "decode/matvec_q4.wgsl",
-        grid=(groups[0] if epilogue == "swiglu" else sum(groups), 1, 1),
+        grid=(-(-sum(teams_of) // teams), 1, 1),
         bindings=bindings,
         params={
             "chunks": columns // COLUMNS,
+            "groups": columns // group,
             "chunks_per_group": group // COLUMNS,
             "eps": norm[1] if norm else 0.0,
             "inverse_k": 1.0 / columns,
             "rows": padded(sizes),
-            "strides": padded([s.shape[1] for s in scales]),
-            "first_group": padded([sum(groups[:i]) for i in range(len(groups))]),
+            "first_team": padded([sum(teams_of[:i]) for i in range(len(teams_of))]),
             "weight_base": padded([(w.offset - weight.offset) // 16 for w in weights]),
-            "scale_base": padded([(s.offset - scale.offset) // 4 for s in scales]),
+            "scale_base": padded([sum(quads[:i]) for i in range(len(quads))]),
         },
         defines={
             "T": x.dtype.name,
             "LANES": str(lanes),
+            "TEAMS": str(teams),
             "SUBGROUP": str(subgroup or ""),
             "PARTS": str(len(outs)),
             "EPILOGUE": epilogue,
