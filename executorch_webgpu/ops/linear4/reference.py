@@ -62,7 +62,7 @@ def embedding_q4gsw(
         factor = np.repeat(np.asarray(scales[rows], np.float32), group, 1)[:, : values.shape[1]]
     else:
         factor = np.asarray(scales, np.float32).reshape(1, 1)
-    return np.asarray(values * factor).reshape(*indices.shape, values.shape[1])
+    return np.asarray(values * factor)[:, : out.shape[-1]].reshape(*indices.shape, out.shape[-1])
 
 
 @reference("quantized_decomposed.embedding_4bit.dtype")
