@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,8 +27,9 @@ from executorch_webgpu.ops.dispatch import Tensor
 class Bench:
     """Gives lowerings tensors with random contents and times what they record."""
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: Device, warm_up: float = 0.3) -> None:
         self.device = device
+        self.warm_up = warm_up
         self.facts = device_facts(device)
         self.random = np.random.default_rng(0)
         self._buffers: list[Any] = []
@@ -66,14 +68,18 @@ class Bench:
         resources = SimpleNamespace(buffer=self._buffers.__getitem__, scratch=self._scratch_buffer, where="bench")
         executable = Executable(compiled, resources, self.device)
         executable.write_live({})
-        timer = PassTimer(self.device, repeats + 2)
-        for index in range(repeats + 2):
+        # A card that idled runs at low clocks for a while.
+        begin = time.perf_counter()
+        while time.perf_counter() - begin < self.warm_up:
+            self.device.wait(self.device.submit(record(self.device, executable.launches, executable.grids({}))))
+        timer = PassTimer(self.device, repeats)
+        for index in range(repeats):
             commands = record(
                 self.device, executable.launches, executable.grids({}), timestamps=timer.writes(index)
             )
             self.device.wait(self.device.submit(commands))
         executable.close()
-        return statistics.median(timer.seconds()[2:]) / sets
+        return statistics.median(timer.seconds()) / sets
 
     def read(self, tensor: Tensor) -> np.ndarray:
         data = self.device.queue.read_buffer(self._buffers[tensor.storage].handle, 0, (tensor.nbytes + 3) & ~3)

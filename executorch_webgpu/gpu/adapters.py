@@ -26,6 +26,7 @@ LIMITS = (
     "max-storage-buffers-per-shader-stage",
     "max-compute-invocations-per-workgroup",
     "max-compute-workgroup-size-x",
+    "max-compute-workgroup-size-y",
     "max-compute-workgroup-storage-size",
     "max-compute-workgroups-per-dimension",
 )

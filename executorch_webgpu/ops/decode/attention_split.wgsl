@@ -20,11 +20,12 @@ struct Params {
 const HEADS: u32 = ${HEADS}u;
 const QUADS: u32 = ${QUADS}u;  // quads of a head
 const SPLIT: u32 = ${SPLIT}u;
-const THREADS: u32 = 128u;
+const THREADS: u32 = ${THREADS}u;
 const POSITIONS: u32 = THREADS / QUADS;  // positions that the workgroup reads at once
 var<workgroup> query: array<vec4<f32>, HEADS * QUADS>;
-var<workgroup> score: array<array<f32, SPLIT>, HEADS>;
-var<workgroup> gathered: array<vec4<f32>, THREADS>;
+var<workgroup> score: array<f32, HEADS * SPLIT>;
+var<workgroup> statistic: array<vec2<f32>, HEADS>;
+var<workgroup> gathered: array<vec4<f32>, HEADS * THREADS>;
 
 // Pairs are neighbours: (2i, 2i + 1) turn by the angle of row 0 of the tables.
 fn rotate(x: vec4<f32>, quad: u32) -> vec4<f32> {
@@ -34,7 +35,11 @@ fn rotate(x: vec4<f32>, quad: u32) -> vec4<f32> {
 }
 
 @compute @workgroup_size(THREADS)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) thread: u32
+#if SUBGROUP
+        , @builtin(subgroup_invocation_id) sub_lane: u32
+#endif
+) {
   let kv_head = workgroup.x;
   let base = workgroup.y * SPLIT;
   let count = min(SPLIT, p.start + 1u - base);
@@ -44,9 +49,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   // The workgroup whose positions hold the new one writes it, and reads it back after the barrier.
   if (base + count == p.start + 1u && thread < QUADS) {
     let source = kv_head * QUADS + thread;
-    let target_quad = (p.start * p.kv_heads + kv_head) * QUADS + thread;
-    k_cache_put(target_quad, rotate(k_quad(source), thread));
-    v_cache_put(target_quad, v_quad(source));
+    let fresh = (p.start * p.kv_heads + kv_head) * QUADS + thread;
+    k_cache_put(fresh, rotate(k_quad(source), thread));
+    v_cache_put(fresh, v_quad(source));
   }
   storageBarrier();
   workgroupBarrier();
@@ -60,43 +65,65 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     for (var h = 0u; h < HEADS; h++) {
       var s = dot(query[h * QUADS + lane], key);
       for (var mask = QUADS / 2u; mask > 0u; mask = mask / 2u) { s += subgroupShuffleXor(s, mask); }
-      if (lane == 0u) { score[h][at] = s; }
+      if (lane == 0u) { score[h * SPLIT + at] = s; }
     }
+  }
+  workgroupBarrier();
+  // A subgroup turns the scores of a head into weights.
+  for (var h = thread / ${SUBGROUP}u; h < HEADS; h += THREADS / ${SUBGROUP}u) {
+    var largest = score[h * SPLIT];
+    for (var at = sub_lane; at < count; at += ${SUBGROUP}u) { largest = max(largest, score[h * SPLIT + at]); }
+    largest = subgroupMax(largest);
+    var total = 0.0;
+    for (var at = sub_lane; at < count; at += ${SUBGROUP}u) {
+      let weight = exp(score[h * SPLIT + at] - largest);
+      score[h * SPLIT + at] = weight;
+      total += weight;
+    }
+    total = subgroupAdd(total);
+    if (sub_lane == 0u) { statistic[h] = vec2<f32>(largest, total); }
   }
 #else
   for (var i = thread; i < SPLIT * HEADS; i += THREADS) {
     let h = i / SPLIT;
-    let at = i % SPLIT;
-    let first = ((base + min(at, count - 1u)) * p.kv_heads + kv_head) * QUADS;
+    let first = ((base + min(i % SPLIT, count - 1u)) * p.kv_heads + kv_head) * QUADS;
     var s = 0.0;
     for (var d = 0u; d < QUADS; d++) { s += dot(query[h * QUADS + d], k_cache_quad(first + d)); }
-    score[h][at] = s;
+    score[i] = s;
+  }
+  workgroupBarrier();
+  // One invocation turns the scores of a head into weights.
+  for (var h = thread; h < HEADS; h += THREADS) {
+    var largest = score[h * SPLIT];
+    for (var at = 1u; at < count; at++) { largest = max(largest, score[h * SPLIT + at]); }
+    var total = 0.0;
+    for (var at = 0u; at < count; at++) {
+      let weight = exp(score[h * SPLIT + at] - largest);
+      score[h * SPLIT + at] = weight;
+      total += weight;
+    }
+    statistic[h] = vec2<f32>(largest, total);
   }
 #endif
   workgroupBarrier();
 
-  // The largest score of each head, then the weights in place of the scores.
-  for (var h = 0u; h < HEADS; h++) {
-    var largest = score[h][0];
-    for (var at = 1u; at < count; at++) { largest = max(largest, score[h][at]); }
-    workgroupBarrier();
-    for (var at = thread; at < count; at += THREADS) { score[h][at] = exp(score[h][at] - largest); }
-    workgroupBarrier();
-    var total = 0.0;
-    for (var at = 0u; at < count; at++) { total += score[h][at]; }
-    var sum = vec4<f32>(0.0);
-    for (var at = row; at < count; at += POSITIONS) {
-      sum += score[h][at] * v_cache_quad(((base + at) * p.kv_heads + kv_head) * QUADS + lane);
-    }
-    gathered[thread] = sum;
-    workgroupBarrier();
-    let slot = ((kv_head * HEADS + h) * p.max_splits + workgroup.y) * (QUADS + 1u);
-    if (thread < QUADS) {
-      var all = gathered[thread];
-      for (var r = 1u; r < POSITIONS; r++) { all += gathered[r * QUADS + thread]; }
-      partial[slot + thread] = all;
-    } else if (thread == QUADS) {
-      partial[slot + QUADS] = vec4<f32>(largest, total, 0.0, 0.0);
+  var sum: array<vec4<f32>, HEADS>;
+  for (var at = row; at < count; at += POSITIONS) {
+    let value = v_cache_quad(((base + at) * p.kv_heads + kv_head) * QUADS + lane);
+    for (var h = 0u; h < HEADS; h++) { sum[h] += score[h * SPLIT + at] * value; }
+  }
+  for (var h = 0u; h < HEADS; h++) { gathered[h * THREADS + thread] = sum[h]; }
+  workgroupBarrier();
+  for (var i = thread; i < HEADS * (QUADS + 1u); i += THREADS) {
+    let h = i / (QUADS + 1u);
+    let quad = i % (QUADS + 1u);
+    let slot = ((kv_head * HEADS + h) * p.max_splits + workgroup.y) * (QUADS + 1u) + quad;
+    if (quad == QUADS) {
+      partial[slot] = vec4<f32>(statistic[h], 0.0, 0.0);
+    } else {
+      var all = gathered[h * THREADS + quad];
+      for (var r = 1u; r < POSITIONS; r++) { all += gathered[h * THREADS + r * QUADS + quad]; }
+      partial[slot] = all;
     }
   }
 }

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from executorch_webgpu.ops.context import HostArray, Lowering
-from executorch_webgpu.ops.dispatch import DeviceFacts, Tensor, threads_1d
+from executorch_webgpu.ops.dispatch import DeviceFacts, Tensor
 from executorch_webgpu.ops.registry import lowering
 from executorch_webgpu.ops.symbols import IntLike, ceil_div
 
@@ -22,8 +22,10 @@ def matvec_shape(columns: int, teams: int, facts: DeviceFacts) -> tuple[int, int
         # A software adapter runs invocations in turn: more of them only add reductions.
         return max(facts.subgroup_size or 8, 8), 4
     chunks = columns // COLUMNS
-    lanes = 64 if chunks > 32 else 32
-    return lanes, 128 // lanes
+    if chunks > 64:
+        return 128, 1
+    # Few rows are bound by latency: more lanes to a row. Many rows hide it, and wider teams only add reductions.
+    return (64, 2) if chunks > 32 and teams < 1024 else (32, 4)
 
 
 def pack_scales(*scales: HostArray) -> HostArray:
@@ -193,7 +195,7 @@ def rope_sdpa(
         sequence == 1
         and q.shape[0] == 1
         and size % 4 == 0
-        and 128 % quads == 0
+        and 64 % quads == 0
         and heads % kv_heads == 0
         and heads // kv_heads <= 8
         and mask is None
@@ -208,14 +210,11 @@ def rope_sdpa(
     max_splits = -(-context // SPLIT)
     partial = ctx.scratch((heads * max_splits * (quads + 1) * 4,))
     splits = ceil_div(start + 1, SPLIT)
-    subgroup = ctx.facts.subgroup_size
-    shared: Mapping[str, str] = {
-        "T": q.dtype.name,
-        "HEADS": str(heads // kv_heads),
-        "QUADS": str(quads),
-        "SPLIT": str(SPLIT),
-        "SUBGROUP": "1" if subgroup and quads <= subgroup and quads & (quads - 1) == 0 else "",
-    }
+    group = heads // kv_heads
+    # Workgroup memory holds a quad of every invocation for each head.
+    threads = max(quads, 128 if group <= 4 else 64)
+    subgroup = ctx.facts.subgroup_size or 0
+    usable = quads <= subgroup <= threads and quads & (quads - 1) == 0
     ctx.dispatch(
         "decode/attention_split.wgsl",
         grid=(kv_heads, splits, 1),
@@ -235,13 +234,20 @@ def rope_sdpa(
             "max_splits": max_splits,
             "scale": scale if scale is not None else size**-0.5,
         },
-        defines=shared,
+        defines={
+            "T": q.dtype.name,
+            "HEADS": str(group),
+            "QUADS": str(quads),
+            "SPLIT": str(SPLIT),
+            "THREADS": str(threads),
+            "SUBGROUP": str(subgroup) if usable else "",
+        },
     )
     ctx.dispatch(
         "decode/attention_combine.wgsl",
-        grid=threads_1d(heads * quads),
+        grid=(heads, 1, 1),
         bindings={"partial": partial, "out": out},
-        params={"quads": heads * quads, "head_quads": quads, "splits": splits, "max_splits": max_splits},
-        defines={"T": q.dtype.name},
+        params={"splits": splits, "max_splits": max_splits},
+        defines={"T": q.dtype.name, "QUADS": str(quads), "SLICES": str(max(1, 128 // quads))},
     )
     return True
