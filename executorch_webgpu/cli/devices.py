@@ -11,6 +11,16 @@ from executorch_webgpu.cli.output import print_json, print_table, size_text
 if TYPE_CHECKING:
     from executorch_webgpu.insight.machine import DeviceInfo
 
+_CPU: dict[str, Any] = {
+    "index": None,
+    "name": "cpu",
+    "kind": "cpu",
+    "backend": "numpy",
+    "driver": "",
+    "limits": {},
+    "features": [],
+}
+
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
@@ -23,16 +33,7 @@ def devices_command(as_json: bool) -> None:
 
     devices = list_devices()
     if as_json:
-        cpu = {
-            "index": None,
-            "name": "cpu",
-            "kind": "cpu",
-            "backend": "numpy",
-            "driver": "",
-            "limits": {},
-            "features": [],
-        }
-        print_json([*map(_described, devices), cpu])
+        print_json([*map(_described, devices), _CPU])
         return
     rows = [(str(d.index), d.name, d.kind, d.backend, d.driver) for d in devices]
     print_table(("index", "name", "kind", "backend", "driver"), [*rows, ("-", "cpu", "cpu", "numpy", "")])

@@ -153,8 +153,8 @@ def advice(found: list[Fact], system: str) -> list[str]:
         ]
     elif system == "Darwin":
         lines.append(
-            "Metal is part of macOS 11 and later on every Mac with Apple silicon; in a virtual machine it may be missing: use "
-            " --device cpu there."
+            "Metal is part of macOS 11 and later on every Mac with Apple silicon; in a virtual machine it may be "
+            "missing: use --device cpu there."
         )
     else:
         lines.append("Install a Vulkan driver for the GPU, or use --device cpu.")

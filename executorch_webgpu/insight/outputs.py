@@ -1,0 +1,65 @@
+"""What can be said of a method's outputs, and saving them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from executorch_webgpu.errors import InvalidArgument
+
+VALUES_LIMIT = 1000
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def describe_output(index: int, value: Any) -> dict[str, Any]:
+    """Return name, kind, dtype, shape, min, max, mean, argmax over the last axis and the values up to 1,000, in order.
+
+    What JSON has no number for is a string: "nan", "inf", "-inf". NaNs do not count for min, max and mean.
+    """
+    described: dict[str, Any] = {"name": f"out{index}"}
+    if not isinstance(value, np.ndarray):
+        kind = "none" if value is None else type(value).__name__
+        return {**described, "kind": kind, "value": plain(value)}
+    described |= {"kind": "tensor", "dtype": value.dtype.name, "shape": list(value.shape)}
+    described |= dict.fromkeys(("min", "max", "mean", "argmax"))
+    wide = value.astype(np.float64) if value.dtype.kind == "f" else value
+    real = wide[~np.isnan(wide)] if value.dtype.kind == "f" else wide
+    if real.size:
+        with np.errstate(all="ignore"):
+            mean = float(real.mean(dtype=np.float64))
+        described |= {"min": plain(real.min()), "max": plain(real.max()), "mean": plain(mean)}
+    if value.size and value.ndim:
+        described["argmax"] = value.argmax(-1).tolist()
+    described["values"] = [plain(item) for item in value.reshape(-1)[:VALUES_LIMIT]]
+    return described
+
+
+def plain(value: Any) -> Any:
+    """Return a number as JSON can hold it."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def save_outputs(path: Path, outputs: Sequence[Any]) -> None:
+    """Write the outputs to an .npz file (out0, out1, ...) or a folder (out0.npy, ...); a None is left out.
+
+    Raises:
+        InvalidArgument: The path has another suffix.
+    """
+    arrays = {f"out{i}": np.asarray(value) for i, value in enumerate(outputs) if value is not None}
+    if path.suffix.lower() == ".npz":
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.savez(path, **arrays)  # type: ignore[arg-type]
+        return
+    if path.suffix and not path.is_dir():
+        raise InvalidArgument(f"{path}: outputs are written to an .npz file or a folder")
+    path.mkdir(parents=True, exist_ok=True)
+    for name, array in arrays.items():
+        np.save(path / f"{name}.npy", array)
