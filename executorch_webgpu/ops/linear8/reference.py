@@ -24,8 +24,15 @@ def quantize(x: Array, scale: float, zero: int) -> Array:
         return np.asarray(np.nan_to_num(np.clip(rounded, -128, 127)).astype(np.int8))
 
 
-def _weights(weight: Array, scales: Array) -> Array:
-    return np.asarray(weight, np.float32) * np.asarray(scales, np.float32)[: weight.shape[0], None]
+def _centred(x: Array, zero: int) -> Array:
+    """Return ``x - zero`` in float64, in which sums of products of 8-bit values are exact."""
+    return np.asarray(x, np.float64) - zero
+
+
+def _scaled(sums: Array, scale: float, scales: Array, axis: int = -1) -> Array:
+    """Return exact sums times the input's scale and the weights' scale of each output along ``axis``."""
+    factors = np.float32(scale) * np.asarray(scales, np.float32)[: sums.shape[axis]]
+    return np.asarray(sums.astype(np.float32) * (factors if axis == -1 else factors[:, None, None]))
 
 
 def _add_bias(x: Array, bias: Array | None, activation: str, axis: int = -1) -> Array:
@@ -47,7 +54,7 @@ def linear_q8ta_q8csw(
 ) -> Array:
     """Take x [..., K] (int8, or float to be quantized first) times weight int8 [N, K], to float."""
     quantized = x if x.dtype == np.int8 else quantize(np.asarray(x, np.float32), scale, zero)
-    return _add_bias(dequantize(quantized, scale, zero) @ _weights(weight, scales).T, bias, "none")
+    return _add_bias(_scaled(_centred(quantized, zero) @ weight.T.astype(np.float64), scale, scales), bias, "none")
 
 
 @reference("et_vk.q8ta_linear.default", "et_vk.q8ta_linear_gemv.default")
@@ -65,7 +72,7 @@ def q8ta_linear(
     activation: str = "none",
 ) -> Array:
     """Take x int8 [..., K] times weight int8 [N, K], quantized again."""
-    wide = dequantize(x, scale, zero) @ _weights(weight, scales).T
+    wide = _scaled(_centred(x, zero) @ weight.T.astype(np.float64), scale, scales)
     return quantize(_add_bias(wide, bias, activation), out_scale, out_zero)
 
 
@@ -76,7 +83,7 @@ def _convolve(x: Array, weight: Array, stride: Pair, padding: Pair, dilation: Pa
     rows = conv_size(height, kh, stride[0], padding[0], dilation[0])
     columns = conv_size(width, kw, stride[1], padding[1], dilation[1])
     padded = np.pad(x, ((0, 0), (0, 0), (padding[0],) * 2, (padding[1],) * 2))
-    out = np.zeros((batch, filters, rows, columns), np.float32)
+    out = np.zeros((batch, filters, rows, columns))
     share = filters // groups
     for i in range(kh):
         for j in range(kw):
@@ -115,9 +122,9 @@ def q8ta_conv2d(
 ) -> Array:
     """Convolve x int8 [B, C, H, W] with weight int8 [O, KH * KW * C/groups or more]."""
     depth = x.shape[1] // groups
-    filters = _weights(weight[:, : kernel[0] * kernel[1] * depth], scales).reshape(-1, *kernel, depth)
-    wide = _convolve(dequantize(x, scale, zero), filters, stride, padding, dilation, groups)
-    return quantize(_add_bias(wide, bias, activation, 1), out_scale, out_zero)
+    filters = weight[:, : kernel[0] * kernel[1] * depth].astype(np.float64).reshape(-1, *kernel, depth)
+    sums = _convolve(_centred(x, zero), filters, stride, padding, dilation, groups)
+    return quantize(_add_bias(_scaled(sums, scale, scales, 1), bias, activation, 1), out_scale, out_zero)
 
 
 @reference("et_vk.q8ta_conv2d_dw.default")
@@ -140,16 +147,9 @@ def q8ta_conv2d_dw(
     activation: str = "none",
 ) -> Array:
     """Depthwise: weight int8 [KH, KW, C]."""
-    filters = np.moveaxis(weight, -1, 0).reshape(weight.shape[-1], -1)
-    wide = _convolve(
-        dequantize(x, scale, zero),
-        _weights(filters, scales).reshape(-1, *weight.shape[:2], 1),
-        stride,
-        padding,
-        dilation,
-        groups,
-    )
-    return quantize(_add_bias(wide, bias, activation, 1), out_scale, out_zero)
+    filters = np.moveaxis(weight, -1, 0)[..., None].astype(np.float64)
+    sums = _convolve(_centred(x, zero), filters, stride, padding, dilation, groups)
+    return quantize(_add_bias(_scaled(sums, scale, scales, 1), bias, activation, 1), out_scale, out_zero)
 
 
 @reference("et_vk.q8ta_conv2d_transposed.default")
@@ -174,11 +174,11 @@ def q8ta_conv2d_transposed(
 ) -> Array:
     """Transposed: weight int8 [O, KH * KW * C/groups or more], one scale a filter."""
     depth = x.shape[1] // groups
-    filters = _weights(weight[:, : kernel[0] * kernel[1] * depth], scales).reshape(-1, *kernel, depth)
-    wide = dequantize(x, scale, zero)
+    filters = weight[:, : kernel[0] * kernel[1] * depth].astype(np.float64).reshape(-1, *kernel, depth)
+    wide = _centred(x, zero)
     size = [transposed_size(wide.shape[2 + d], kernel[d], stride[d], padding[d], output_padding[d], 1) for d in (0, 1)]
     span = [(wide.shape[2 + d] - 1) * stride[d] + 1 for d in (0, 1)]
-    full = np.zeros((x.shape[0], filters.shape[0], size[0] + 2 * padding[0], size[1] + 2 * padding[1]), np.float32)
+    full = np.zeros((x.shape[0], filters.shape[0], size[0] + 2 * padding[0], size[1] + 2 * padding[1]))
     share = filters.shape[0] // groups
     for i in range(kernel[0]):
         for j in range(kernel[1]):
@@ -187,7 +187,7 @@ def q8ta_conv2d_transposed(
                 inside, made = (slice(group * n, (group + 1) * n) for n in (depth, share))
                 place[:, made] += np.einsum("bchw,oc->bohw", wide[:, inside], filters[made, i, j])
     cut = full[:, :, padding[0] : padding[0] + size[0], padding[1] : padding[1] + size[1]]
-    return quantize(_add_bias(cut, bias, activation, 1), out_scale, out_zero)
+    return quantize(_add_bias(_scaled(cut, scale, scales, 1), bias, activation, 1), out_scale, out_zero)
 
 
 @reference("et_vk.q8ta_add.default")
