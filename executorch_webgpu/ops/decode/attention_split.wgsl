@@ -22,6 +22,7 @@ const QUADS: u32 = ${QUADS}u;  // quads of a head
 const SPLIT: u32 = ${SPLIT}u;
 const THREADS: u32 = ${THREADS}u;
 const POSITIONS: u32 = THREADS / QUADS;  // positions that the workgroup reads at once
+const STEPS: u32 = (SPLIT + POSITIONS - 1u) / POSITIONS;
 var<workgroup> query: array<vec4<f32>, HEADS * QUADS>;
 var<workgroup> score: array<f32, HEADS * SPLIT>;
 var<workgroup> statistic: array<vec2<f32>, HEADS>;
@@ -58,14 +59,24 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
 
   let lane = thread % QUADS;
   let row = thread / QUADS;
+  // Everything is loaded before it is needed, so that the loads wait together.
+  var values: array<vec4<f32>, STEPS>;
 #if SUBGROUP
-  for (var at = row; at < SPLIT; at += POSITIONS) {
-    let position = base + min(at, count - 1u);
-    let key = k_cache_quad((position * p.kv_heads + kv_head) * QUADS + lane);
+  var keys: array<vec4<f32>, STEPS>;
+  for (var i = 0u; i < STEPS; i++) {
+    let position = base + min(row + i * POSITIONS, count - 1u);
+    keys[i] = k_cache_quad((position * p.kv_heads + kv_head) * QUADS + lane);
+  }
+  for (var i = 0u; i < STEPS; i++) {
+    let position = base + min(row + i * POSITIONS, count - 1u);
+    values[i] = v_cache_quad((position * p.kv_heads + kv_head) * QUADS + lane);
+  }
+  for (var i = 0u; i < STEPS; i++) {
+    let at = row + i * POSITIONS;
     for (var h = 0u; h < HEADS; h++) {
-      var s = dot(query[h * QUADS + lane], key);
+      var s = dot(query[h * QUADS + lane], keys[i]);
       for (var mask = QUADS / 2u; mask > 0u; mask = mask / 2u) { s += subgroupShuffleXor(s, mask); }
-      if (lane == 0u) { score[h * SPLIT + at] = s; }
+      if (lane == 0u && at < SPLIT) { score[h * SPLIT + at] = s; }
     }
   }
   workgroupBarrier();
@@ -75,8 +86,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     for (var at = sub_lane; at < count; at += ${SUBGROUP}u) { largest = max(largest, score[h * SPLIT + at]); }
     largest = subgroupMax(largest);
     var total = 0.0;
-    for (var at = sub_lane; at < count; at += ${SUBGROUP}u) {
-      let weight = exp(score[h * SPLIT + at] - largest);
+    for (var at = sub_lane; at < SPLIT; at += ${SUBGROUP}u) {
+      let weight = select(0.0, exp(score[h * SPLIT + at] - largest), at < count);
       score[h * SPLIT + at] = weight;
       total += weight;
     }
@@ -84,6 +95,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     if (sub_lane == 0u) { statistic[h] = vec2<f32>(largest, total); }
   }
 #else
+  for (var i = 0u; i < STEPS; i++) {
+    let position = base + min(row + i * POSITIONS, count - 1u);
+    values[i] = v_cache_quad((position * p.kv_heads + kv_head) * QUADS + lane);
+  }
   for (var i = thread; i < SPLIT * HEADS; i += THREADS) {
     let h = i / SPLIT;
     let first = ((base + min(i % SPLIT, count - 1u)) * p.kv_heads + kv_head) * QUADS;
@@ -97,8 +112,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     var largest = score[h * SPLIT];
     for (var at = 1u; at < count; at++) { largest = max(largest, score[h * SPLIT + at]); }
     var total = 0.0;
-    for (var at = 0u; at < count; at++) {
-      let weight = exp(score[h * SPLIT + at] - largest);
+    for (var at = 0u; at < SPLIT; at++) {
+      let weight = select(0.0, exp(score[h * SPLIT + at] - largest), at < count);
       score[h * SPLIT + at] = weight;
       total += weight;
     }
@@ -108,9 +123,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   workgroupBarrier();
 
   var sum: array<vec4<f32>, HEADS>;
-  for (var at = row; at < count; at += POSITIONS) {
-    let value = v_cache_quad(((base + at) * p.kv_heads + kv_head) * QUADS + lane);
-    for (var h = 0u; h < HEADS; h++) { sum[h] += score[h * SPLIT + at] * value; }
+  for (var i = 0u; i < STEPS; i++) {
+    let at = min(row + i * POSITIONS, SPLIT - 1u);
+    for (var h = 0u; h < HEADS; h++) { sum[h] += score[h * SPLIT + at] * values[i]; }
   }
   for (var h = 0u; h < HEADS; h++) { gathered[h * THREADS + thread] = sum[h]; }
   workgroupBarrier();

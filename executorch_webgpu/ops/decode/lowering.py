@@ -195,6 +195,7 @@ def rope_sdpa(
         sequence == 1
         and q.shape[0] == 1
         and size % 4 == 0
+        and quads > 1
         and 64 % quads == 0
         and heads % kv_heads == 0
         and heads // kv_heads <= 8
