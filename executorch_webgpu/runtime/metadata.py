@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from executorch_webgpu.errors import InvalidArgument, InvalidIndex
+from executorch_webgpu.errors import InvalidIndex
 from executorch_webgpu.format.plan import (
     BoolListValue,
     DoubleListValue,
@@ -116,8 +116,7 @@ class MethodMeta:
         """Return what input ``index`` must be.
 
         Raises:
-            InvalidIndex: There is no such input.
-            InvalidArgument: The input is not a tensor.
+            InvalidIndex: There is no such input, or it is not a tensor.
         """
         return self._info(self._value(index, self._plan.inputs, "input"), index, "input")
 
@@ -125,8 +124,7 @@ class MethodMeta:
         """Return what output ``index`` will be.
 
         Raises:
-            InvalidIndex: There is no such output.
-            InvalidArgument: The output is not a tensor.
+            InvalidIndex: There is no such output, or it is not a tensor.
         """
         return self._info(self._value(index, self._plan.outputs, "output"), index, "output")
 
@@ -165,15 +163,15 @@ class MethodMeta:
 
     def _info(self, value: PlanValue, index: int, what: str) -> TensorInfo:
         if not isinstance(value, TensorValue):
-            raise InvalidArgument(f"{what} {index} of method {self.name()!r} is not a tensor but: {kind_of(value)}")
+            raise InvalidIndex(f"{what} {index} of method {self.name()!r} is not a tensor but: {kind_of(value)}")
         return TensorInfo(value)
 
     def __repr__(self) -> str:
         inputs = [self._describe(i) for i in self._plan.inputs]
         outputs = [self._describe(i) for i in self._plan.outputs]
         return (
-            f"MethodMeta(name={self.name()!r}, num_inputs={self.num_inputs()}, inputs={inputs}, "
-            f"num_outputs={self.num_outputs()}, outputs={outputs})"
+            f"MethodMeta(name={self.name()!r}, num_inputs={self.num_inputs()}, input_tensor_meta={inputs}, "
+            f"num_outputs={self.num_outputs()}, output_tensor_meta={outputs})"
         )
 
     def _describe(self, index: int) -> str:

@@ -250,7 +250,8 @@ def describe(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
         dtype = str(value.dtype).removeprefix("torch.")
         return {"dtype": dtype, "shape": list(value.shape), "values": value.flatten().tolist()}
-    return value
+    # The exporter writes a string input as a Null that nothing reads.
+    return None if isinstance(value, str) else value
 
 
 def answer(module: torch.nn.Module, inputs: tuple[Any, ...]) -> list[Any]:
