@@ -64,10 +64,8 @@ def attend(
         return
     if queries.heads % keys.heads:
         raise InvalidProgram(f"{queries.heads} query heads cannot share {keys.heads} key heads")
-    if mask is not None and mask.shape[-1] not in (1, keys.length) and isinstance(keys.length, int):
-        # A mask for the whole cache is read up to the length; a shorter one is not for these keys.
-        if mask.shape[-1] < keys.length:
-            raise InvalidProgram(f"an attention mask of {mask.shape} is short of {keys.length} keys")
+    if mask is not None and isinstance(keys.length, int) and mask.shape[-1] != 1 and mask.shape[-1] < keys.length:
+        raise InvalidProgram(f"an attention mask of {mask.shape} is short of {keys.length} keys")
     shape = Attention(queries.rows, queries.heads, queries.heads // keys.heads, queries.dim)
     kernel = choose(shape, ctx.facts)
     keys_each = split_keys(shape.dim)
