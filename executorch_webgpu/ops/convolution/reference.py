@@ -36,10 +36,10 @@ class Geometry:
         """Return the number of windows over an input of ``size``."""
         return tuple((n + 2 * self.padding[i] - self.span(i)) // self.stride[i] + 1 for i, n in enumerate(size))
 
-    def taps(self) -> Iterator[tuple[Shape, Shape]]:
-        """Yield the position of each tap in the kernel, and its offset in pixels."""
+    def offsets(self) -> Iterator[Shape]:
+        """Yield the offset of each tap of a window in pixels, in the kernel's order."""
         for tap in itertools.product(*map(range, self.kernel)):
-            yield tap, tuple(t * d for t, d in zip(tap, self.dilation, strict=True))
+            yield tuple(t * d for t, d in zip(tap, self.dilation, strict=True))
 
 
 def geometry(weight: Array, stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int]) -> Geometry:
@@ -78,11 +78,10 @@ def _depthwise(x: Array, weight: Array, geo: Geometry) -> Array:
     size = geo.output(x.shape[2:])
     padded = np.pad(x, [(0, 0), (0, 0), *((p, p) for p in geo.padding)])
     result = np.zeros((*x.shape[:2], multiplier, *size), x.dtype)
-    filters = weight.reshape(x.shape[1], multiplier, *geo.kernel)
-    for tap, offset in geo.taps():
+    filters = weight.reshape(x.shape[1], multiplier, -1, *([1] * len(size)))
+    for tap, offset in enumerate(geo.offsets()):
         part = padded[(slice(None), slice(None), *_strided(offset, geo.stride, size))]
-        factor = filters[(slice(None), slice(None), *tap)].reshape(1, x.shape[1], multiplier, *([1] * len(size)))
-        result += part[:, :, None] * factor
+        result += part[:, :, None] * filters[:, :, tap]
     return result.reshape(x.shape[0], -1, *size)
 
 
@@ -120,9 +119,9 @@ def transposed(x: Array, weight: Array, geo: Geometry, groups: int, size: Sequen
     if x.size:
         for sample, target in zip(x, result, strict=True):
             columns = np.matmul(matrix, sample.reshape(groups, sample.shape[0] // groups, -1))
-            columns = columns.reshape(outputs, *geo.kernel, *inner)
-            for tap, offset in geo.taps():
-                target[(slice(None), *_strided(offset, geo.stride, inner))] += columns[(slice(None), *tap)]
+            columns = columns.reshape(outputs, -1, *inner)
+            for tap, offset in enumerate(geo.offsets()):
+                target[(slice(None), *_strided(offset, geo.stride, inner))] += columns[:, tap]
     crop = tuple(slice(p, p + n) for p, n in zip(geo.padding, size, strict=True))
     return result[(slice(None), slice(None), *crop)]
 
@@ -185,16 +184,24 @@ def convolution_backward(
     groups: int,
     output_mask: Sequence[bool],
 ) -> tuple[Array, Array, Array]:
-    """Return the gradients of input, weight and bias; those that ``output_mask`` leaves out are empty."""
+    """Return the gradients of input, weight and bias; those that ``output_mask`` leaves out are zero."""
     geo = geometry(weight, stride, padding, dilation)
     z, w, slope = wide(x), wide(weight), wide(grad)
-    results = [np.zeros((0,), z.dtype)] * 3
-    if output_mask[0]:
-        results[0] = forward(slope, w, geo, groups) if is_transposed else transposed(slope, w, geo, groups, x.shape[2:])
-    if output_mask[1]:
-        results[1] = (
-            weight_gradient(slope, z, w, geo, groups) if is_transposed else weight_gradient(z, slope, w, geo, groups)
-        )
+    results = [np.zeros(x.shape, z.dtype), np.zeros(weight.shape, z.dtype), np.zeros(slope.shape[1], z.dtype)]
+    if is_transposed:
+        # The gradient is that of a plain convolution from the output to the input. Output padding may have made room
+        # for more windows than there are inputs.
+        windows = geo.output(slope.shape[2:])
+        if output_mask[0]:
+            results[0] = forward(slope, w, geo, groups)[(slice(None), slice(None), *map(slice, x.shape[2:]))]
+        if output_mask[1]:
+            rest = [(0, n - own) for n, own in zip(windows, x.shape[2:], strict=True)]
+            results[1] = weight_gradient(slope, np.pad(z, [(0, 0), (0, 0), *rest]), w, geo, groups)
+    else:
+        if output_mask[0]:
+            results[0] = transposed(slope, w, geo, groups, x.shape[2:])
+        if output_mask[1]:
+            results[1] = weight_gradient(z, slope, w, geo, groups)
     if output_mask[2]:
         results[2] = np.sum(slope, axis=(0, *range(2, x.ndim)))
     return results[0], results[1], results[2]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from executorch_webgpu.ops.promotion import FLOAT64, Array, cast, quiet, wide
+from executorch_webgpu.ops.promotion import FLOAT64, Array, cast, compute_type, quiet, wide
 from executorch_webgpu.ops.registry import Out, reference
 
 Dims = Sequence[int] | int | None
@@ -44,8 +44,9 @@ def total(out: Out, x: Array, dim: Dims = None, keepdim: bool = False, dtype: ob
 def mean(out: Out, x: Array, dim: Dims = None, keepdim: bool = False, dtype: object = None) -> Array:
     """The mean over ``dim``; NaN over nothing."""
     over = axes(dim, x.ndim)
-    accumulator = _accumulator(out.dtype)
-    return cast(np.sum(x, axis=over, keepdims=keepdim, dtype=accumulator) / np.float64(_count(x, over)), out.dtype)
+    # The sum is held in float32, as in PyTorch: where it overflows, so does the mean.
+    summed = cast(np.sum(x, axis=over, keepdims=keepdim, dtype=_accumulator(out.dtype)), compute_type(out.dtype, floating=True))
+    return np.asarray(summed / np.float64(_count(x, over)))
 
 
 @reference("aten.mean.default", "aten::mean.dtype_out")

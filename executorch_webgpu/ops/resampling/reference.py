@@ -29,8 +29,8 @@ def _step(size: int, count: int, scale: float | None) -> np.float32:
 
 
 def _nearest_index(size: int, count: int, scale: float | None) -> Array:
-    index = np.floor(np.arange(count, dtype=np.float32) * _step(size, count, scale)).astype(np.int64)
-    return np.minimum(index, size - 1)
+    index = np.floor(np.arange(count, dtype=np.float32) * _step(size, count, scale))
+    return np.asarray(np.minimum(index.astype(np.int64), size - 1))
 
 
 def nearest(x: Array, height: int, width: int, scale_h: float | None, scale_w: float | None) -> Array:

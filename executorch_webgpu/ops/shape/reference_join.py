@@ -54,7 +54,7 @@ def split_with_sizes(outs: Sequence[Out], x: Array, split_sizes: Sequence[int], 
 @reference("aten.unbind_copy.int", "aten::unbind_copy.int_out", outputs=-1)
 def unbind(outs: Sequence[Out], x: Array, dim: int = 0) -> list[Array]:
     """The elements along ``dim``, which goes away."""
-    return list(np.moveaxis(x, dim, 0))
+    return [np.asarray(item) for item in np.moveaxis(x, dim, 0)]
 
 
 @reference("aten.repeat.default", "aten::repeat.out")
