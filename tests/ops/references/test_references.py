@@ -48,11 +48,6 @@ def calls(family: str) -> tuple[Call, ...]:
     )
 
 
-def kernels() -> set[str]:
-    """The kernel names that this package gives a meaning and that PyTorch or ExecuTorch define."""
-    return {name for name in references() if name.startswith(("aten::", "dim_order_ops::", "executorch_prim::"))}
-
-
 def bound(answer: Any) -> Out:
     """What a program might say of an output: a shape larger than the call's."""
     if isinstance(answer, np.ndarray):
@@ -130,4 +125,19 @@ def test_references_agree_with_pytorch(family: str, order: str) -> None:
 
 def test_every_kernel_has_a_golden() -> None:
     known = {call.name for family in FAMILIES for call in calls(family)}
-    assert sorted(kernels() - known) == []
+    kernels = {name for name in references() if name.startswith(("aten::", "dim_order_ops::", "executorch_prim::"))}
+    assert sorted(kernels - known) == []
+
+
+def test_every_delegated_aten_operator_has_a_golden_or_shares_its_function_with_one_that_has() -> None:
+    known = {references()[call.name].function for family in FAMILIES for call in calls(family)}
+    ours = {
+        name: found.function for name, found in references().items() if name.startswith(("aten.", "dim_order_ops."))
+    }
+    # An 8-bit linear layer: its goldens are programs.
+    ours.pop("aten._weight_int8pack_mm.default")
+    assert sorted(name for name, function in ours.items() if function not in known) == []
+
+
+def test_every_golden_is_of_a_registered_operator() -> None:
+    assert sorted({call.name for family in FAMILIES for call in calls(family)} - set(references())) == []

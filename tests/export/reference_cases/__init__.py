@@ -1,0 +1,1 @@
+"""Tables of calls of single operators, one module a family."""

@@ -1,0 +1,182 @@
+"""Functions of one number, activations, copies and choices."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from reference_cases.case import FLOATS, INTS, Case, edges, for_each, some, tensor
+
+UNARY_FLOAT = [
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "cos",
+    "cosh",
+    "erf",
+    "exp",
+    "expm1",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "reciprocal",
+    "rsqrt",
+    "sigmoid",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+]
+ROUNDING = ("ceil", "floor", "round", "trunc")
+
+CASES = [
+    *for_each(
+        [f"aten::{name}.out" for name in UNARY_FLOAT],
+        [some(3, 7)],
+        [some(11, low=1, high=9)],
+        [some(11, low=-1, high=1)],
+        [some(11, dtype="float16", low=0, high=1)],
+        [some(5, dtype="float64", low=0, high=1)],
+        [some(7, dtype="int64", low=0, high=5)],
+        [some(7, dtype="int32", low=-5)],
+        [some(5, dtype="uint8", high=4)],
+        [some(5, dtype="bool")],
+        [some()],
+        [some(0, 3)],
+        [tensor([math.nan, math.inf, -math.inf, 0.0, -0.0, 1.0, -1.0, 0.5, 88.8, -104.0, 12.5])],
+    ),
+    *for_each(
+        [f"aten::{name}.out" for name in ROUNDING],
+        *([edges(dtype)] for dtype in (*FLOATS, "int32", "uint8")),
+        [some(3, 7, high=9)],
+    ),
+    *for_each(["aten::abs.out", "aten::neg.out"], *([edges(d)] for d in (*FLOATS, *INTS)), [some(3, 5)]),
+    *for_each(["aten::sign.out"], *([edges(d)] for d in (*FLOATS, *INTS, "bool"))),
+    *for_each(
+        ["aten::isnan.out", "aten::isinf.out", "aten::logical_not.out"],
+        *([edges(d)] for d in (*FLOATS, "int32", "bool")),
+    ),
+    *for_each(["aten::bitwise_not.out"], *([edges(d)] for d in (*INTS, "bool"))),
+    Case("aten::_conj_physical.out", some(3, 5, dtype="complex64")),
+    *for_each(["aten::round.decimals_out"], [some(13, high=50), 1], [some(13, high=500), -2], [some(7), 0]),
+    *for_each(
+        ["aten::logit.out"],
+        [some(13, low=0, high=1)],
+        [some(13, low=-0.2, high=1.2), 0.125],
+        [tensor([0.0, 1.0, 0.5, math.nan, -1.0])],
+        [some(3, dtype="int32", low=0, high=2), 0.25],
+    ),
+    # Activations.
+    *for_each(["aten::relu.out"], [edges()], [edges("float16")], [edges("int32")], [edges("uint8")], [some(3, 5)]),
+    *for_each(
+        ["aten::hardtanh.out"],
+        [edges()],
+        [some(3, 7), -0.75, 1.25],
+        [some(7, dtype="int32", low=-9, high=9), -3, 4],
+        [some(7, dtype="float16"), 0, 6],
+    ),
+    *for_each(
+        ["aten::hardsigmoid.out", "aten::hardswish.out"],
+        [edges()],
+        [some(41, low=-6, high=6)],
+        [some(7, dtype="float16")],
+    ),
+    *for_each(["aten.relu6.default"], [edges()], [some(7, dtype="float16", low=-9, high=9)]),
+    *for_each(["aten::hardshrink.out"], [edges()], [some(17), 0.25], [some(7, dtype="float16")]),
+    *for_each(["aten::leaky_relu.out"], [edges()], [some(3, 7), 0.2], [some(7, dtype="float16"), -0.5]),
+    *for_each(["aten::elu.out"], [edges()], [some(3, 7), 0.7], [some(7), 1.5, 1.1, 0.5], [some(7, dtype="float16")]),
+    *for_each(
+        ["aten::gelu.out"],
+        [edges()],
+        [edges(), "tanh"],
+        [some(83, low=-7, high=7)],
+        [some(83, low=-7, high=7), "tanh"],
+        [some(7, dtype="float16")],
+        [some(7, dtype="float64")],
+        atol=3e-6,
+    ),
+    *for_each(["aten::glu.out"], [some(3, 10)], [some(4, 7), 0], [some(3, 4, 5, dtype="float16"), -2]),
+    # Copies.
+    *for_each(
+        [
+            "aten::_to_copy.out",
+            "aten::alias_copy.out",
+            "aten::clone.out",
+            "aten::detach_copy.out",
+            "aten::lift_fresh_copy.out",
+            "dim_order_ops::_clone_dim_order.out",
+            "dim_order_ops::_to_dim_order_copy.out",
+        ],
+        [some(3, 5)],
+        [edges("int32")],
+        [some()],
+    ),
+    Case("dim_order_ops::_to_dim_order_copy.out", edges("int32"), False, None, dtype=torch.int8),
+    Case("dim_order_ops::_to_dim_order_copy.out", some(3, 5, high=9), False, [0, 1], dtype=torch.int64),
+    Case("dim_order_ops::_to_dim_order_copy.out", tensor([0.25, 0.0, math.nan, -0.0]), False, None, dtype=torch.bool),
+    Case("aten::_to_copy.out", some(3, 5, dtype="int64"), dtype=torch.float32),
+    Case("aten::_to_copy.out", tensor([70000.0, -1e9, 1.0]), dtype=torch.float16),
+    *for_each(
+        ["aten::copy.out", "aten::copy_"],
+        [some(3, 5), some(3, 5, seed=1)],
+        [some(3, 5), some(5, seed=1)],
+        [some(3, 5, dtype="int32"), some(3, 1, high=90)],
+        [some(2, 3, dtype="bool"), some()],
+        [some(0, 5), some(1, 5)],
+    ),
+    *for_each(
+        ["aten::fill.Scalar_out"],
+        [some(3, 5), 2.5],
+        [some(3, dtype="int32"), 7],
+        [some(), -math.inf],
+        [some(2, dtype="bool"), 3],
+    ),
+    *for_each(["aten::fill.Tensor_out"], [some(3, 5), tensor(2.5)], [some(3, dtype="int32"), tensor(7.9)]),
+    # Choices.
+    *for_each(
+        ["aten::where.self_out"],
+        [some(3, 5, dtype="bool"), some(3, 5), some(5, seed=1)],
+        [some(3, 1, dtype="bool"), some(5, dtype="int32"), some(2, 1, 1)],
+        [some(3, dtype="bool"), some(3, dtype="int64"), tensor(2.5)],
+        [some(3, dtype="bool"), some(3, dtype="uint8"), some(3, dtype="int8")],
+        [some(dtype="bool"), edges(), tensor(math.nan)],
+    ),
+    *for_each(
+        ["aten::clamp.out"],
+        [edges(), -1.5, 2.0],
+        [edges(), None, 2],
+        [edges(), 0.5, None],
+        [some(13), 1.0, -1.0],
+        [some(13), math.nan, None],
+        [some(7, dtype="int32", low=-9, high=9), -3, 4],
+        [some(7, dtype="int32", low=-9, high=9), -2.5, None],
+        [some(7, dtype="float16"), -1, 1],
+        [some(7, dtype="uint8", high=200), 3, 100],
+    ),
+    *for_each(
+        ["aten::clamp.Tensor_out"],
+        [some(3, 5), some(5, low=-1, high=0), some(3, 1, low=0, high=1)],
+        [edges(), tensor(-1.5), None],
+        [edges(), None, tensor(math.nan)],
+        [some(7, dtype="int32", low=-9, high=9), tensor(-2.5), tensor(3, "int64")],
+        [some(3, 5), some(3, 5, nan=True, seed=1), None],
+    ),
+    *for_each(
+        ["aten::masked_fill.Scalar_out"],
+        [some(3, 5), some(3, 5, dtype="bool"), -math.inf],
+        [some(5), some(3, 1, dtype="bool"), 2],
+        [some(5, dtype="int32"), some(5, dtype="bool"), 7],
+        [some(2, 3, dtype="bool"), some(3, dtype="bool"), True],
+    ),
+    *for_each(
+        ["aten::masked_fill.Tensor_out"],
+        [some(3, 5), some(3, 5, dtype="bool"), tensor(-math.inf)],
+        [some(5, dtype="int32"), some(5, dtype="bool"), tensor(7, "int64")],
+    ),
+]
