@@ -13,7 +13,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   let row = z % p.period * p.a_batch + m * p.k;
   let start = z * p.b_batch;
 #if B_LAYOUT == image
-  let patch = corners(n);
+  let place = corners(n);
 #endif
   var c0 = vec4<f32>();
   var c1 = vec4<f32>();
@@ -30,8 +30,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                                   load_b_column(start + (n + 2u) * p.k, n + 2u, k, p.k),
                                   load_b_column(start + (n + 3u) * p.k, n + 3u, k, p.k)));
 #elif B_LAYOUT == image
-    let b = mat4x4<f32>(load_b_patch(start, patch, k, p.k), load_b_patch(start, patch, k + 1u, p.k),
-                        load_b_patch(start, patch, k + 2u, p.k), load_b_patch(start, patch, k + 3u, p.k));
+    let b = mat4x4<f32>(load_b_patch(start, place, k, p.k), load_b_patch(start, place, k + 1u, p.k),
+                        load_b_patch(start, place, k + 2u, p.k), load_b_patch(start, place, k + 3u, p.k));
 #else
     let b = mat4x4<f32>(load_b_row(start, n, k, p.k), load_b_row(start, n, k + 1u, p.k),
                         load_b_row(start, n, k + 2u, p.k), load_b_row(start, n, k + 3u, p.k));

@@ -59,7 +59,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   let b_n = thread % COLUMNS4;
 #endif
 #if B_LAYOUT == image
-  let patch = corners(n0 + b_n * 4u);
+  let place = corners(n0 + b_n * 4u);
 #endif
 
   let k0 = split * p.per_split;
@@ -77,9 +77,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   var next_b1 = load_b_column(b_row + B_STEP * p.k, n0 + b_n + B_STEP, k + b_k, limit);
 #endif
 #elif B_LAYOUT == image
-  var next_b0 = load_b_patch(b_start, patch, k + b_k, limit);
+  var next_b0 = load_b_patch(b_start, place, k + b_k, limit);
 #if LOADS == 2
-  var next_b1 = load_b_patch(b_start, patch, k + b_k + B_STEP, limit);
+  var next_b1 = load_b_patch(b_start, place, k + b_k + B_STEP, limit);
 #endif
 #else
   var next_b0 = load_b_row(b_start, n0 + b_n * 4u, k + b_k, limit);
@@ -127,9 +127,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     next_b1 = load_b_column(b_row + B_STEP * p.k, n0 + b_n + B_STEP, k + b_k, limit);
 #endif
 #elif B_LAYOUT == image
-    next_b0 = load_b_patch(b_start, patch, k + b_k, limit);
+    next_b0 = load_b_patch(b_start, place, k + b_k, limit);
 #if LOADS == 2
-    next_b1 = load_b_patch(b_start, patch, k + b_k + B_STEP, limit);
+    next_b1 = load_b_patch(b_start, place, k + b_k + B_STEP, limit);
 #endif
 #else
     next_b0 = load_b_row(b_start, n0 + b_n * 4u, k + b_k, limit);
