@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
 
 from executorch_webgpu.errors import (
+    DeviceLost,
     InvalidArgument,
     InvalidProgram,
     NotFound,
@@ -61,7 +63,9 @@ class DelegateSlot:
         """Drop the running delegate; the next call makes a new one."""
         if self._delegate is not None:
             delegate, self._delegate = self._delegate, None
-            delegate.close()
+            # What a lost device held is gone already.
+            with contextlib.suppress(DeviceLost):
+                delegate.close()
 
 
 def read_delegates(

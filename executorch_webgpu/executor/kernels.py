@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from executorch_webgpu.errors import ExecuTorchError, InvalidArgument, InvalidProgram
+from executorch_webgpu.errors import ExecuTorchError, InvalidArgument, InvalidProgram, OutOfResources
 from executorch_webgpu.executor.memory import TensorSlot
 from executorch_webgpu.format.plan import (
     BoolListValue,
@@ -55,7 +55,9 @@ class Kernel:
                     _store(values, index, item)
         except ExecuTorchError as error:
             raise type(error)(f"{self.where}: {error}") from error
-        except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError) as error:
+        except MemoryError as error:
+            raise OutOfResources(f"{self.where}: {error}") from error
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise InvalidArgument(f"{self.where} cannot take these values: {error}") from error
 
 

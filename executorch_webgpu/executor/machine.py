@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from executorch_webgpu.errors import InvalidArgument, InvalidProgram, OperatorMissing
+from executorch_webgpu.errors import Internal, InvalidArgument, InvalidProgram, OperatorMissing
 from executorch_webgpu.executor.delegates import BoundCall, ReadGraph, missing_in, read_delegates
-from executorch_webgpu.executor.kernels import Kernel, resolve_kernel
+from executorch_webgpu.executor.kernels import Kernel, argument, resolve_kernel
 from executorch_webgpu.executor.memory import Arenas, SharedMemory, TensorSlot, initial_slots
 from executorch_webgpu.format.plan import (
     DelegateCall,
@@ -78,7 +79,7 @@ class Machine:
                 values[index] = given
         for chain in self._chains:
             self._run_chain(chain, values)
-        return [_output(values[index]) for index in self.plan.outputs]
+        return [_output(values, index) for index in self.plan.outputs]
 
     def reset(self) -> None:
         """Give all state its initial values: buffers of the plan and of its delegates."""
@@ -159,7 +160,7 @@ class Machine:
                 case Kernel() | BoundCall():
                     step.run(values)
                 case MoveCall(source, target):
-                    values[target] = values[source]
+                    _move(values, source, target)
                 case JumpFalseCall(condition, destination):
                     if not _truth(values[condition], self.where):
                         position = destination
@@ -196,7 +197,11 @@ class Machine:
             assert isinstance(value, TensorValue)
             # One graph output may serve twice; the caller gets an array for each.
             result = np.asarray(results[target]).astype(value.dtype, copy=target in targets[:position])
-            fresh.append(result.reshape(value.sizes) if value.dynamism == Dynamism.STATIC else result)
+            if value.dynamism == Dynamism.STATIC and result.shape != value.sizes:
+                if result.size != math.prod(value.sizes):
+                    raise Internal(f"{self.where}: output {position} has shape {result.shape}, not {value.sizes}")
+                result = result.reshape(value.sizes)
+            fresh.append(result)
         return fresh
 
 
@@ -209,7 +214,17 @@ def _truth(condition: Any, where: str) -> bool:
     return bool(condition)
 
 
-def _output(item: Any) -> Any:
-    if isinstance(item, TensorSlot):
-        return np.array(item.array(), order="C")
-    return item
+def _move(values: list[Any], source: int, target: int) -> None:
+    """Copy a value over another. The bytes move: a branch's own memory is used again before its result is read."""
+    slot, given = values[target], values[source]
+    if isinstance(slot, TensorSlot) and isinstance(given, TensorSlot):
+        slot.write(given.array())
+    else:
+        values[target] = given
+
+
+def _output(values: list[Any], index: int) -> Any:
+    item = argument(values, index)
+    if isinstance(item, list):
+        return [np.array(part, order="C") if isinstance(part, np.ndarray) else part for part in item]
+    return np.array(item, order="C") if isinstance(item, np.ndarray) else item

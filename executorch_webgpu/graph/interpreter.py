@@ -16,6 +16,7 @@ from executorch_webgpu.errors import (
     InvalidArgument,
     InvalidState,
     OperatorMissing,
+    OutOfResources,
 )
 from executorch_webgpu.format.vulkan_graph import (
     BoolList,
@@ -30,6 +31,7 @@ from executorch_webgpu.format.vulkan_graph import (
 from executorch_webgpu.graph.constants import constant_array
 from executorch_webgpu.graph.delegate_api import Array, Value
 from executorch_webgpu.graph.nodes import PREPACK, SYMINT_OPERATORS, Node, flatten, mutated_values
+from executorch_webgpu.graph.scalars import with_ints
 from executorch_webgpu.graph.staging import to_graph
 from executorch_webgpu.ops.registry import Out, Reference, references
 
@@ -183,10 +185,13 @@ class CpuDelegate:
             if step.reference is None:
                 values[step.outputs[0]] = _symint(step.call.name, args)
                 return
-            result = step.reference.function(step.outs, *args)
+            function = step.reference.function
+            result = function(step.outs, *with_ints(function, args))
         except ExecuTorchError as error:
             raise type(error)(f"{self._name(step)}: {error}") from error
-        except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError) as error:
+        except MemoryError as error:
+            raise OutOfResources(f"{self._name(step)}: {error}") from error
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise InvalidArgument(f"{self._name(step)} cannot take these values: {error}") from error
         results = result if isinstance(result, tuple | list) else (result,)
         if len(results) != len(step.outputs):

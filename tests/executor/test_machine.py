@@ -93,16 +93,29 @@ def test_condition_of_several_elements_is_refused():
         machine(made).run([np.array([True, False])])
 
 
-def test_moves_do_not_outlive_the_call():
+def test_moves_copy_the_contents():
+    # The place of value 1 is used again by value 2 before value 3, which got its contents, is read.
     made = plan(
-        [tensor(dtype=np.bool_, at=64), tensor(2, at=None, data=[1, 1]), tensor(2)],
+        [tensor(2, at=64), tensor(2), tensor(2), tensor(2, at=16), 1],
         (0,),
+        (3, 2),
+        [KernelCall(0, (0, 0, 4, 1, 1)), MoveCall(1, 3), KernelCall(0, (3, 0, 4, 2, 2))],
+        (ADD,),
+    )
+    assert [o.tolist() for o in machine(made).run([array(1, 2)])] == [[2, 4], [3, 6]]
+
+
+def test_ints_written_in_a_call_do_not_outlive_it():
+    made = plan(
+        [0, 5, tensor(dtype=np.bool_)],
         (2,),
-        [JumpFalseCall(0, 2), MoveCall(1, 2)],
+        (0,),
+        [JumpFalseCall(2, 3), MoveCall(1, 0), KernelCall(0, (0, 1, 0))],
+        ("executorch_prim::add.Scalar",),
     )
     run = machine(made)
-    assert run.run([np.array(True)])[0].tolist() == [1, 1]
-    assert run.run([np.array(False)])[0].tolist() == [0, 0]
+    assert run.run([np.array(True)]) == [10]
+    assert run.run([np.array(False)]) == [0]
 
 
 def test_mutable_buffer_keeps_its_value_and_reset_restores_the_initial_one():
