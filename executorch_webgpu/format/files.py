@@ -1,0 +1,86 @@
+"""Files as memory: mapped, never copied, and let go of at close."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import mmap
+import os
+from pathlib import Path
+
+from executorch_webgpu.errors import InvalidArgument, InvalidProgram, NotFound
+
+Source = str | os.PathLike[str] | bytes | bytearray | memoryview
+
+
+class MappedFile:
+    """A file's bytes. Views of it stay valid until ``close``; arrays over them should be dropped before."""
+
+    def __init__(self, source: Source, what: str = "program") -> None:
+        """Open a path, or take bytes.
+
+        Raises:
+            NotFound: There is no such file.
+            InvalidProgram: It cannot be read or is empty.
+            InvalidArgument: It is a folder or no path at all.
+        """
+        self._map: mmap.mmap | None = None
+        self._views: list[memoryview] = []
+        if isinstance(source, bytes | bytearray | memoryview):
+            self.name = f"<{what} of {len(source)} bytes>"
+            self.path: Path | None = None
+            self.view = memoryview(source).cast("B").toreadonly()
+        else:
+            self.path = Path(source)
+            self.name = str(source)
+            self.view = self._open(what)
+
+    def _open(self, what: str) -> memoryview:
+        assert self.path is not None
+        try:
+            with self.path.open("rb") as file:
+                if not os.fstat(file.fileno()).st_size:
+                    raise InvalidProgram(f"{self.name}: the file is empty; expected a {what}")
+                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except FileNotFoundError:
+            raise NotFound(f"{self.name}: no such file") from None
+        except IsADirectoryError:
+            raise InvalidArgument(f"{self.name} is a folder; expected a {what} file") from None
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise InvalidProgram(f"{self.name}: the file cannot be read: {reason}") from None
+        return memoryview(self._map)
+
+    def slice(self, start: int, size: int) -> memoryview:
+        """Return a view that ``close`` releases; the range must have been checked."""
+        view = self.view[start : start + size]
+        self._views.append(view)
+        return view
+
+    def narrow(self, start: int, size: int) -> None:
+        """Make the view a part of itself: a program that lies inside another file."""
+        self._views.append(self.view)
+        self.view = self.view[start : start + size]
+
+    def close(self) -> None:
+        """Release all views and unmap the file."""
+        if self._map is None:
+            self._views = []
+            return
+        views, self._views = [*self._views, self.view], []
+        if not _let_go(views, self._map):
+            # Arrays in reference cycles may still hold a view; what an outsider holds is unmapped when it lets go.
+            gc.collect()
+            _let_go(views, self._map)
+        self._map = None
+
+
+def _let_go(views: list[memoryview], mapped: mmap.mmap) -> bool:
+    for view in views:
+        with contextlib.suppress(BufferError):
+            view.release()
+    try:
+        mapped.close()
+    except BufferError:
+        return False
+    return True
