@@ -201,7 +201,7 @@ class TextOutput:
     """Standard output as UTF-8, written at once; ``closed`` once its reader has gone."""
 
     def __init__(self) -> None:
-        self._stream = click.get_binary_stream("stdout")
+        self._stream = sys.stdout.buffer
         self._last = ""
         self.closed = False
 
@@ -259,7 +259,7 @@ def read_text(path: Path) -> str:
 
     name = "stdin" if str(path) == "-" else str(path)
     try:
-        data = click.get_binary_stream("stdin").read() if name == "stdin" else path.read_bytes()
+        data = sys.stdin.buffer.read() if name == "stdin" else path.read_bytes()
     except OSError as error:
         raise NotFound(f"{name}: cannot read the prompt: {error.strerror or error}") from error
     try:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+import json
+from collections.abc import Generator, Iterator, Sequence
+from pathlib import Path
 
 from executorch_webgpu.errors import InvalidArgument
 from executorch_webgpu.llm.chat_template import ChatTemplate
@@ -24,6 +26,7 @@ class Conversation:
         self._system = system
         # The text that the model has seen, special tokens spelled out; None where it is not known to agree.
         self._seen: str | None = None
+        self._active: Generator[TextChunk, None, None] | None = None
         self.reset()
 
     @property
@@ -38,6 +41,7 @@ class Conversation:
 
     def reset(self) -> None:
         """Forget everything but the system message."""
+        self.end_answer()
         self.messages = [{"role": "system", "content": self._system}] if self._system else []
         self._seen = None
         self.runner.reset()
@@ -51,6 +55,7 @@ class Conversation:
         Raises:
             InvalidArgument: The conversation no longer fits the context; the history is as before.
         """
+        self.end_answer()
         config = dataclasses.replace(config or GenerationConfig(), num_bos=0, num_eos=0)
         messages = [*self.messages, {"role": "user", "content": text}]
         whole = self.template.render(messages)
@@ -68,13 +73,29 @@ class Conversation:
             )
         self._seen = None
         self.runner.rewind(keep)
-        chunks = self.runner.stream(new, config)
+        self._active = self._answer(self.runner.stream(new, config), whole)
         self.messages = messages
-        return self._answer(chunks, whole)
+        return self._active
 
-    def _answer(self, chunks: Iterator[TextChunk], asked: str) -> Iterator[TextChunk]:
+    def end_answer(self) -> None:
+        """End an answer that was not read to its end."""
+        if self._active is not None:
+            self._active.close()
+            self._active = None
+
+    def save(self, path: Path) -> None:
+        """Write the history as JSON: an object with ``messages``.
+
+        Raises:
+            InvalidArgument: The file cannot be written.
+        """
+        try:
+            path.write_text(json.dumps({"messages": self.messages}, ensure_ascii=False, indent=2) + "\n", "utf-8")
+        except OSError as error:
+            raise InvalidArgument(f"{path}: cannot write the conversation: {error.strerror or error}") from error
+
+    def _answer(self, chunks: Iterator[TextChunk], asked: str) -> Generator[TextChunk, None, None]:
         runner = self.runner
-        start = len(runner.decoder.tokens)
         shown: list[str] = []
         drawn: list[int] = []
         try:
@@ -84,19 +105,19 @@ class Conversation:
                     drawn.append(chunk.token)
                 yield chunk
         finally:
-            if isinstance(chunks, Iterator) and hasattr(chunks, "close"):
-                chunks.close()
+            runner.end_stream()
             self.messages.append({"role": "assistant", "content": "".join(shown)})
-            context = runner.decoder.tokens[: len(runner.decoder.tokens) - len(drawn)] if drawn else ()
-            detokenizer = runner.tokenizer.detokenizer(context, skip_special=False)
-            spelled = "".join([detokenizer.push(token) for token in drawn]) + detokenizer.flush()
-            self._seen = asked + spelled if runner.position > start or drawn else None
+            tokens = list(runner.decoder.tokens)
+            if drawn and tokens[-len(drawn) :] == drawn:
+                detokenizer = runner.tokenizer.detokenizer(tokens[: -len(drawn)], skip_special=False)
+                spelled = "".join([detokenizer.push(token) for token in drawn]) + detokenizer.flush()
+                self._seen = asked + spelled
 
 
-def _common(one: list[int], two: object) -> int:
+def _common(one: Sequence[int], two: Sequence[int]) -> int:
     """Return how many first tokens agree, leaving at least one of ``one`` to be read."""
     count = 0
-    for first, second in zip(one[:-1], two, strict=False):  # type: ignore[call-overload]
+    for first, second in zip(one[:-1], two, strict=False):
         if first != second:
             break
         count += 1

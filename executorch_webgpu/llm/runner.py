@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from executorch_webgpu.errors import InvalidArgument
 from executorch_webgpu.llm.config import GenerationConfig
@@ -19,7 +19,9 @@ from executorch_webgpu.llm.protocols import ProgramLike
 from executorch_webgpu.llm.stats import Stats, now_ms
 from executorch_webgpu.llm.stop_strings import StopStrings
 from executorch_webgpu.llm.tokenizer import Tokenizer, load_tokenizer
-from executorch_webgpu.runtime import Program, load
+
+if TYPE_CHECKING:
+    from executorch_webgpu.runtime import Program
 
 Prompt = str | Sequence[int]
 
@@ -76,6 +78,8 @@ class TextLLMRunner:
         self.tokenizer: Tokenizer = tokenizer
         self._owned: Program | None = None
         if isinstance(program, str | os.PathLike):
+            from executorch_webgpu.runtime import load
+
             paths = (data_path,) if isinstance(data_path, str | os.PathLike) else tuple(data_path)
             self._owned = load(program, device=device, data=paths)
             self.program: ProgramLike = self._owned
@@ -167,8 +171,7 @@ class TextLLMRunner:
         Raises:
             InvalidArgument: The prompt is empty or does not fit.
         """
-        if self._active is not None:
-            self._active.close()
+        self.end_stream()
         config = config or GenerationConfig()
         stats = Stats(
             model_load_start_ms=self._load_start, model_load_end_ms=self._load_end, inference_start_ms=now_ms()
@@ -184,9 +187,23 @@ class TextLLMRunner:
 
     def prefill(self, prompt: Prompt, config: GenerationConfig | None = None) -> None:
         """Append ``prompt`` to the text without generating anything."""
+        self.end_stream()
         tokens = self.encode(prompt, config)
         self._check_prompt(tokens)
         self.decoder.prefill(tokens)
+
+    def warm_up(self, prompt: Prompt, config: GenerationConfig | None = None) -> None:
+        """Generate two tokens, so that everything is compiled, and begin anew."""
+        short = dataclasses.replace(config or GenerationConfig(), max_new_tokens=2, warming=True, ignore_eos=True)
+        for _ in self.stream(prompt, short):
+            pass
+        self.reset()
+
+    def end_stream(self) -> None:
+        """End a stream that was not read to its end, so that ``stats`` is complete."""
+        if self._active is not None:
+            self._active.close()
+            self._active = None
 
     def stop(self) -> None:
         """End the running stream after its current token; may be called from a signal handler or another thread."""
@@ -196,14 +213,12 @@ class TextLLMRunner:
         """Shorten the text to its first ``position`` tokens."""
         if not 0 <= position <= self.position:
             raise InvalidArgument(f"cannot rewind to {position}: the text has {self.position} tokens")
-        if self._active is not None:
-            self._active.close()
+        self.end_stream()
         self.decoder.rewind(position)
 
     def reset(self) -> None:
         """Begin a new text: the same calls give the same bits again."""
-        if self._active is not None:
-            self._active.close()
+        self.end_stream()
         self.decoder.reset()
 
     def _check_prompt(self, tokens: Sequence[int]) -> None:
