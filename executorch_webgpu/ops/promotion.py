@@ -94,15 +94,30 @@ def cast(value: Value, dtype: np.dtype[Any]) -> Array:
         return np.asarray(value).astype(dtype, copy=False)
 
 
-def promoted(*values: Value, floating: bool = False, like: np.dtype[Any] | None = None) -> list[Array]:
+def promoted(
+    *values: Value, floating: bool = False, like: np.dtype[Any] | None = None, rounded: bool = True
+) -> list[Array]:
     """Return ``values`` as arrays of the dtype to compute in.
 
     ``floating`` asks for a floating point dtype. ``like`` is the dtype of the output: where it floats, so does the
-    computation, because a file may hold a float scalar as an int.
+    computation, because a file may hold a float scalar as an int. Unless ``rounded``, a number beside halves keeps its
+    digits: PyTorch's sum, difference, product and quotient take it in float32. Integers are computed in int64 where a
+    number would not fit their dtype.
     """
-    wants = floating or (like is not None and like.kind == "f")
-    dtype = compute_type(result_type(*values), wants)
+    common = result_type(*values)
+    dtype = compute_type(common, floating or (like is not None and like.kind == "f"))
+    if dtype.kind in "iu" and not all(_fits(value, dtype) for value in values):
+        dtype = np.dtype(np.int64)
+    if rounded and common == np.float16:
+        return [cast(cast(value, common), dtype) for value in values]
     return [cast(value, dtype) for value in values]
+
+
+def _fits(value: Value, dtype: np.dtype[Any]) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int):
+        return True
+    limits = np.iinfo(dtype)
+    return bool(limits.min <= value <= limits.max)
 
 
 def wide(x: Array) -> Array:

@@ -13,7 +13,7 @@ from executorch_webgpu.ops.registry import Out, reference
 @quiet
 def add(out: Out, x: Array, y: Value, alpha: float = 1) -> Array:
     """``x + alpha * y``."""
-    a, b = promoted(x, y, like=out.dtype)
+    a, b = promoted(x, y, like=out.dtype, rounded=False)
     return np.asarray(a + b if alpha == 1 else a + b * cast(alpha, b.dtype))
 
 
@@ -21,7 +21,7 @@ def add(out: Out, x: Array, y: Value, alpha: float = 1) -> Array:
 @quiet
 def sub(out: Out, x: Array, y: Value, alpha: float = 1) -> Array:
     """``x - alpha * y``."""
-    a, b = promoted(x, y, like=out.dtype)
+    a, b = promoted(x, y, like=out.dtype, rounded=False)
     return np.asarray(a - b if alpha == 1 else a - b * cast(alpha, b.dtype))
 
 
@@ -29,7 +29,7 @@ def sub(out: Out, x: Array, y: Value, alpha: float = 1) -> Array:
 @quiet
 def rsub(out: Out, x: Array, y: Value, alpha: float = 1) -> Array:
     """``y - alpha * x``."""
-    a, b = promoted(x, y, like=out.dtype)
+    a, b = promoted(x, y, like=out.dtype, rounded=False)
     return np.asarray(b - a if alpha == 1 else b - a * cast(alpha, a.dtype))
 
 
@@ -37,7 +37,7 @@ def rsub(out: Out, x: Array, y: Value, alpha: float = 1) -> Array:
 @quiet
 def mul(out: Out, x: Array, y: Value) -> Array:
     """``x * y``."""
-    a, b = promoted(x, y, like=out.dtype)
+    a, b = promoted(x, y, like=out.dtype, rounded=False)
     return np.asarray(a * b)
 
 
@@ -55,9 +55,9 @@ def mul(out: Out, x: Array, y: Value) -> Array:
 def div(out: Out, x: Array, y: Value, rounding_mode: str | None = None) -> Array:
     """``x / y``: true division in floating point, or rounded down (``floor``) or toward zero (``trunc``)."""
     if rounding_mode is None:
-        a, b = promoted(x, y, floating=True)
+        a, b = promoted(x, y, floating=True, rounded=False)
         return np.asarray(a / b)
-    a, b = promoted(x, y)
+    a, b = promoted(x, y, rounded=False)
     if a.dtype.kind in "biu":
         _refuse_zero(b)
     if rounding_mode == "floor":

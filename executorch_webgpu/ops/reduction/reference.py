@@ -45,7 +45,8 @@ def mean(out: Out, x: Array, dim: Dims = None, keepdim: bool = False, dtype: obj
     """The mean over ``dim``; NaN over nothing."""
     over = axes(dim, x.ndim)
     # The sum is held in float32, as in PyTorch: where it overflows, so does the mean.
-    summed = cast(np.sum(x, axis=over, keepdims=keepdim, dtype=_accumulator(out.dtype)), compute_type(out.dtype, floating=True))
+    summed = np.sum(x, axis=over, keepdims=keepdim, dtype=_accumulator(out.dtype))
+    summed = cast(summed, compute_type(out.dtype, floating=True))
     return np.asarray(summed / np.float64(_count(x, over)))
 
 
@@ -83,7 +84,9 @@ def min_all(out: Out, x: Array) -> Array:
 
 @reference("aten.any.dim", "aten.any.dims", "aten::any.out", "aten::any.dims_out")
 def any_dims(out: Out, x: Array, dim: Dims = None, keepdim: bool = False) -> Array:
-    """Whether any element over ``dim`` is not zero."""
+    """Whether any element over ``dim`` is not zero; unlike elsewhere, an empty list is no dim."""
+    if isinstance(dim, Sequence) and not dim:
+        return np.asarray(x != 0)
     return np.asarray(np.any(x, axis=axes(dim, x.ndim), keepdims=keepdim))
 
 

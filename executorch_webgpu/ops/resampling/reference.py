@@ -29,6 +29,9 @@ def _step(size: int, count: int, scale: float | None) -> np.float32:
 
 
 def _nearest_index(size: int, count: int, scale: float | None) -> Array:
+    if count in (size, 2 * size):
+        # PyTorch does not look at the scale here.
+        return np.arange(count) // (count // max(size, 1))
     index = np.floor(np.arange(count, dtype=np.float32) * _step(size, count, scale))
     return np.asarray(np.minimum(index.astype(np.int64), size - 1))
 
@@ -43,7 +46,10 @@ def nearest(x: Array, height: int, width: int, scale_h: float | None, scale_w: f
 def _sources(size: int, count: int, align_corners: bool, scale: float | None) -> tuple[Array, Array, Array]:
     """Return the two source pixels of each output pixel along one dim, and the weight of the second."""
     index = np.arange(count, dtype=np.float32)
-    if align_corners:
+    if count == size:
+        # PyTorch does not look at the scale here.
+        source = index
+    elif align_corners:
         step = np.float32(size - 1) / np.float32(count - 1) if count > 1 else np.float32(0)
         source = index * step
     else:

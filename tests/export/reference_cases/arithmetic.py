@@ -28,6 +28,7 @@ FLOAT_EDGES = [edges().reshape(-1, 1), edges().reshape(1, -1)]
 SMALL = tensor([math.nan, math.inf, -math.inf, 0.0, -0.0, 1.0, -1.0, 0.75, 7.5, -2.5])
 INT_EDGES = [[edges(dtype).reshape(-1, 1), edges(dtype).reshape(1, -1)] for dtype in INTS]
 NOT_ZERO = [[edges(d).reshape(-1, 1), tensor([1, 2, 3, 7, 100] + ([] if d == "uint8" else [-3, -7]), d)] for d in INTS]
+HALVES = tensor([0.1, 0.3, -0.7, 12.5, 1000.0], "float16")
 SCALARS = [
     [some(3, 5), 2],
     [some(3, 5), -0.75],
@@ -36,6 +37,7 @@ SCALARS = [
     [some(5, dtype="int64", low=-9, high=9), 2.5],
     [some(5, dtype="uint8", high=200), 3],
     [edges(), 2.5],
+    [HALVES, 0.1],
 ]
 BOOLS = [[some(3, 5, dtype="bool"), some(5, dtype="bool", seed=1)]]
 BOOL_SCALAR = [[some(5, dtype="bool"), 2], [some(5, dtype="bool"), True], [some(5, dtype="bool"), 1.5]]
@@ -130,7 +132,9 @@ CASES = [
         [some(7, dtype="int32"), 1],
         [some(7, dtype="int32"), 0.5],
         [some(5, dtype="bool"), 1],
-        [some(5, dtype="float16"), 0.1],
+        [HALVES, 0.1],
+        [HALVES, 0.3],
+        [tensor([0.1, 0.3]), 0.1],
         [some(5, dtype="uint8"), True],
     ),
     *for_each(

@@ -74,6 +74,8 @@ CASES = [
     ),
     *for_each(
         names("any.dims_out"),
+        [X, []],
+        [X > 2, [], True],
         [X > 2.5, [0, 1]],
         [X > 2.5, None],
         [X > 2.5, None, True],

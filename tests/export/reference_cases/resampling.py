@@ -17,6 +17,10 @@ CASES = [
         [some(1, 2, 3, 3, dtype="uint8", high=200), None, [2.0, 3.0]],
         [some(1, 2, 3, 3, dtype="float16"), [7, 7], None],
     ),
+    *for_each(["aten::upsample_nearest2d.vec_out"], [X, None, [1.1, 2.1]], [some(1, 1, 5, 5), None, [3.4, 1.1]]),
+    *for_each(
+        ["aten::upsample_bilinear2d.vec_out"], [X, None, False, [1.1, 2.1]], [X, None, True, [1.1, 2.1]], atol=1e-5
+    ),
     *for_each(["aten::upsample_nearest2d.out"], [X, [14, 10]], [X, [9, 11], 1.4, 2.3]),
     *for_each(
         ["aten::upsample_bilinear2d.vec_out"],

@@ -61,6 +61,16 @@ def test_halves_are_computed_in_float32() -> None:
     assert [x.dtype.name for x in promoted(dims("float16"), 2)] == ["float32", "float32"]
 
 
+def test_numbers_beside_halves_are_rounded_first_or_not() -> None:
+    assert promoted(dims("float16"), 0.1)[1] == np.float32(np.float16(0.1))
+    assert promoted(dims("float16"), 0.1, rounded=False)[1] == np.float32(0.1)
+
+
+def test_numbers_out_of_range_widen_the_computation() -> None:
+    small, large = promoted(dims("int32"), 2**40)
+    assert (small.dtype, large.dtype, int(large)) == ("int64", "int64", 2**40)
+
+
 def test_integers_stay_integers_unless_the_output_floats() -> None:
     assert [x.dtype.name for x in promoted(dims("int32"), 2)] == ["int32", "int32"]
     assert [x.dtype.name for x in promoted(dims("int32"), 2, like=np.dtype("float16"))] == ["float32", "float32"]
