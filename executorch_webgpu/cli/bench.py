@@ -129,9 +129,7 @@ def _bench_language(
     results: list[TestResult] = []
     for test in plan_tests(prompts, generates, depths, context):
         with progress(f"measuring {test.name}"):
-            results.append(
-                time_test(decoder, lambda limit: decoder.generate_tokens(sampling, limit), test, repeat)
-            )
+            results.append(time_test(decoder, lambda limit: decoder.generate_tokens(sampling, limit), test, repeat))
     size = Path(model).stat().st_size
     if output == "json":
         print_json([_json_result(result, model, size, program.device) for result in results])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -81,7 +80,3 @@ def _value(value: ValueContent) -> str:
         return value.kind if value.value is None else f"{value.kind} {value.value!r}"
     bound = {None: "", "upper": " at most", "none": " or any other size"}[value.bound]
     return f"{value.dtype} {value.shape}{bound}"
-
-
-def _json_method(method: MethodContent) -> dict[str, Any]:
-    return dataclasses.asdict(method)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 import time
 from pathlib import Path
@@ -90,11 +91,17 @@ def _line(item: dict[str, Any]) -> str:
     text = f"{item['name']}: {item['dtype']} {item['shape']}"
     if item["min"] is not None:
         text += f"  {_number(item['min'])} to {_number(item['max'])}"
+    if item["argmax"] is not None and math.prod(item["shape"][:-1]) == 1:
+        text += f"  argmax {_only(item['argmax'])}"
     values = item["values"]
     if values:
         more = " ..." if len(values) > SHOWN_VALUES else ""
         text += f"  [{', '.join(map(_number, values[:SHOWN_VALUES]))}{more}]"
     return text
+
+
+def _only(nested: Any) -> Any:
+    return _only(nested[0]) if isinstance(nested, list) else nested
 
 
 def _number(value: Any) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from dataclasses import dataclass, field
 
-from executorch_webgpu.errors import ExecuTorchError, OperatorMissing
+from executorch_webgpu.errors import ExecuTorchError
 from executorch_webgpu.executor.delegates import VULKAN
 from executorch_webgpu.format import read_vulkan_graph
 from executorch_webgpu.format.plan import Delegate, Dynamism, ExecutionPlan, KernelCall, PlanValue, TensorValue
@@ -42,7 +43,6 @@ class DelegateContent:
     weights: dict[str, int] = field(default_factory=dict)
     state: int = 0
     memory: int = 0
-    problems: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -73,13 +73,6 @@ class MethodContent:
     def constant(self) -> bool:
         """Whether the method only returns what the exporter stored."""
         return not self.instructions
-
-    @property
-    def problems(self) -> list[str]:
-        """What keeps the method from running."""
-        found = [problem for delegate in self.delegates for problem in delegate.problems]
-        lacking = [kernel.name for kernel in self.kernels if not kernel.supported]
-        return found + ([f"CPU operators that are not supported: {', '.join(lacking)}"] if lacking else [])
 
 
 def describe_program(program: PlanProgram) -> list[MethodContent]:
@@ -142,24 +135,20 @@ def _describe_kernels(plan: ExecutionPlan) -> list[KernelContent]:
 def _describe_delegate(program: PlanProgram, plan: ExecutionPlan, index: int, delegate: Delegate) -> DelegateContent:
     content = DelegateContent(delegate.backend_id, delegate.payload.nbytes)
     if delegate.backend_id != VULKAN:
-        content.problems.append(f"delegate {index} needs the backend {delegate.backend_id}, which is not available")
         return content
     try:
         graph = read_vulkan_graph(delegate.payload, program.named_data, f"method {plan.name!r}: delegate {index}")
-    except ExecuTorchError as error:
-        content.problems.append(str(error))
-        return content
+    except ExecuTorchError:
+        return content  # loading the method says what is wrong
     content.operators = dict(Counter(call.name for call in graph.chain).most_common())
     content.inputs = [_describe_graph_value(graph, value) for value in graph.input_ids]
     content.outputs = [_describe_graph_value(graph, value) for value in graph.output_ids]
-    try:
-        _measure(graph, content, f"delegate {index}")
-    except ExecuTorchError as error:
-        content.problems.append(str(error))
+    with contextlib.suppress(ExecuTorchError):  # operators that are missing, payloads of the wrong size
+        _measure(graph, content)
     return content
 
 
-def _measure(graph: VulkanGraph, content: DelegateContent, where: str) -> None:
+def _measure(graph: VulkanGraph, content: DelegateContent) -> None:
     weights: Counter[str] = Counter()
     seen = set()
     for value in graph.values:
@@ -170,11 +159,7 @@ def _measure(graph: VulkanGraph, content: DelegateContent, where: str) -> None:
                 seen.add(key)
                 weights[payload_dtype(graph, value).name] += constant.length
     content.weights = dict(weights.most_common())
-    try:
-        nodes = build_nodes(graph, where)
-    except OperatorMissing as error:
-        content.problems.append(str(error))
-        return
+    nodes = build_nodes(graph, "delegate")
     for value in mutated_values(graph, nodes):
         tensor = graph.values[value]
         if isinstance(tensor, GraphTensor) and tensor.is_constant:

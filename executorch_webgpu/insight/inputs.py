@@ -86,7 +86,7 @@ def _put(meta: MethodMeta, given: dict[int, str | Array], index: int, item: str 
 
 def _read_npz(meta: MethodMeta, path: str) -> dict[int, Array]:
     try:
-        with np.load(_existing(path), allow_pickle=False) as archive:
+        with _existing(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except (ValueError, EOFError, zipfile.BadZipFile, AttributeError, TypeError) as error:
         raise InvalidArgument(f"{path} is not an .npz file of arrays: {error}") from error
@@ -151,16 +151,13 @@ def _random(shape: Shape, dtype: np.dtype[Any], seed: int) -> Array:
 
 def _read_npy(path: Path) -> Array:
     try:
-        loaded = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
+        with path.open("rb") as file:
+            array = np.load(file, allow_pickle=False)
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
         raise InvalidArgument(f"{path} is not a .npy file of numbers: {error}") from error
-    if isinstance(loaded, np.ndarray):
-        return loaded
-    with loaded:
-        if len(loaded.files) == 1:
-            array: Array = loaded[loaded.files[0]]
-            return array
-        raise InvalidArgument(f"{path} has {len(loaded.files)} arrays; one input takes one")
+    if not isinstance(array, np.ndarray):
+        raise InvalidArgument(f"{path} is not a .npy file of numbers but an archive; name it .npz")
+    return array
 
 
 def _read_bin(path: Path, shape: Shape, dtype: np.dtype[Any], where: str) -> Array:

@@ -19,8 +19,10 @@ WARM_UP = 2
 
 @dataclass(frozen=True)
 class ProgramTiming:
-    """Seconds. ``read`` is opening and checking the file, ``prepare`` the device and the weights' upload, ``first`` the
-    first call with its compiling, ``later`` the calls after warm-up. ``weights`` are bytes of the delegates by dtype.
+    """The times of a program, in seconds.
+
+    ``read`` is opening and checking the file, ``prepare`` the device and the weights' upload, ``first`` the first call
+    with its compiling, ``later`` the calls after warm-up. ``weights`` are bytes of the delegates by dtype.
     """
 
     method: str

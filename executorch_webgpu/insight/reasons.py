@@ -28,16 +28,16 @@ def why_on_cpu(plan: ExecutionPlan, call: KernelCall) -> str | None:
         return _why_convolution(plan, call, tensors)
     if any(isinstance(instruction, JumpFalseCall) for chain in plan.chains for instruction in chain):
         return "control flow (torch.cond, map, while) is not partitioned"
-    if operator.full_name in _MASK_PARTS and _has_masking(plan):
-        return "the masking inside scaled_dot_product_attention stays on the CPU"
+    if operator.full_name in _MASK_PARTS:
+        return "as a rule part of scaled_dot_product_attention, whose masking is not delegated"
     if stem in _NEVER:
         return f"{stem} is not delegated"
     if stem == "index" and any(tensor.dtype.name in ("bool", "int64") for tensor in tensors[1:]):
         return "an index with bool or int64 indices is not delegated"
     if f"aten.{stem}" not in _delegated_stems():
         return f"the Vulkan partitioner has no {stem}"
-    if tensors and all(tensor.dtype.name == "int64" for tensor in tensors):
-        return "int64 arithmetic is not delegated"
+    if tensors and all(tensor.dtype.kind in "iu" for tensor in tensors):
+        return f"{stem} of {tensors[0].dtype.name} is not delegated"
     return None
 
 
@@ -53,11 +53,6 @@ def _why_convolution(plan: ExecutionPlan, call: KernelCall, tensors: list[Tensor
     if len(sizes) == 4 and sizes[0] > 1:
         return f"a convolution is delegated for a batch of 1 only; here the batch is {sizes[0]}"
     return None
-
-
-def _has_masking(plan: ExecutionPlan) -> bool:
-    names = {operator.full_name for operator in plan.operators}
-    return "aten::scalar_tensor.out" in names and bool(names & {"aten::any.dims_out", "aten::any.out"})
 
 
 @functools.cache
