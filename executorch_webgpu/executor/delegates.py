@@ -20,6 +20,7 @@ from executorch_webgpu.executor.memory import TensorSlot
 from executorch_webgpu.format.plan import DelegateCall, ExecutionPlan, TensorValue
 from executorch_webgpu.format.vulkan_graph import GraphTensor, VulkanGraph
 from executorch_webgpu.graph.delegate_api import Array, Delegate, Port, Value, input_ports, output_ports
+from executorch_webgpu.graph.state import with_open_state
 
 VULKAN = "VulkanBackend"
 
@@ -82,10 +83,11 @@ def read_delegates(
             f"{where} needs the backend {', '.join(foreign)}, which is not available; this package runs {VULKAN} "
             "only: export the model with VulkanPartitioner"
         )
-    return [
-        DelegateSlot(read(delegate.payload, named, f"{where}: delegate {index}"), f"{where}: delegate {index}")
-        for index, delegate in enumerate(plan.delegates)
-    ]
+    slots = []
+    for index, delegate in enumerate(plan.delegates):
+        place = f"{where}: delegate {index}"
+        slots.append(DelegateSlot(with_open_state(read(delegate.payload, named, place), place), place))
+    return slots
 
 
 class BoundCall:

@@ -33,6 +33,7 @@ from executorch_webgpu.graph.delegate_api import Array, Value
 from executorch_webgpu.graph.nodes import PREPACK, SYMINT_OPERATORS, Node, flatten, mutated_values
 from executorch_webgpu.graph.scalars import with_ints
 from executorch_webgpu.graph.staging import to_graph
+from executorch_webgpu.graph.state import plain_nodes
 from executorch_webgpu.ops.registry import Out, Reference, references
 
 _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
@@ -80,10 +81,7 @@ class CpuDelegate:
             raise OperatorMissing(f"{where}: not supported on the CPU: {'; '.join(missing)}")
         self.graph = graph
         self.where = where
-        nodes = [
-            Node(call.name, call.args[:-1], _outputs(graph, call, where), None, position)
-            for position, call in enumerate(graph.chain)
-        ]
+        nodes = plain_nodes(graph, where)
         self._mutated = mutated_values(graph, nodes)
         self._prepacks = [node for node in nodes if node.name == PREPACK]
         self._steps = self._plan([node for node in nodes if node.name != PREPACK])
@@ -122,7 +120,7 @@ class CpuDelegate:
                 source, target = node.arg(0), node.outputs[0]
                 self._check_prepack(source, target)
                 array = self._constants[source]
-                self._constants[target] = array.copy() if {source, target} & self._mutated else array
+                self._constants[target] = array.copy() if source in self._mutated else array
         except ValueError as error:  # the memory map is gone
             raise InvalidState(f"{self.where}: the program is closed") from error
 
@@ -238,16 +236,6 @@ class CpuDelegate:
 
     def _name(self, step: _Step) -> str:
         return f"{self.where}: node {step.call.node_id} ({step.call.name})"
-
-
-def _outputs(graph: VulkanGraph, call: OperatorCall, where: str) -> tuple[int, ...]:
-    if call.args:
-        last = graph.values[call.args[-1]]
-        if isinstance(last, ValueList):
-            return last.items
-        if isinstance(last, GraphTensor | SymInt):
-            return (call.args[-1],)
-    raise DelegateInvalidCompatibility(f"{where}: node {call.node_id} ({call.name}) has no output")
 
 
 def _symint(name: str, args: list[Any]) -> int:
