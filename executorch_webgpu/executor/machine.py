@@ -28,7 +28,7 @@ from executorch_webgpu.format.vulkan_graph import VulkanGraph
 from executorch_webgpu.graph.delegate_api import Delegate
 
 Step = Kernel | BoundCall | MoveCall | JumpFalseCall | FreeCall
-MAX_STEPS = 100_000_000  # a loop that never ends would otherwise hang
+MAX_STEPS = 10_000_000  # a damaged program might loop for ever
 
 
 class Machine:

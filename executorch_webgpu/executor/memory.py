@@ -12,11 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from executorch_webgpu.errors import InvalidArgument, InvalidProgram
+from executorch_webgpu.errors import InvalidArgument, InvalidProgram, OutOfResources
 from executorch_webgpu.format.plan import Dynamism, ExecutionPlan, Program, TensorValue
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+
+
+def _zeros(size: int) -> Bytes:
+    try:
+        return np.zeros(size, np.uint8)
+    except MemoryError as error:
+        raise OutOfResources(f"the program needs a memory area of {size} bytes, more than there is") from error
 
 
 class SharedMemory:
@@ -30,7 +37,7 @@ class SharedMemory:
     def area(self, memory_id: int, size: int) -> Bytes:
         """Return the bytes of an area."""
         if memory_id not in self._areas:
-            self._areas[memory_id] = np.zeros(size, np.uint8)
+            self._areas[memory_id] = _zeros(size)
         return self._areas[memory_id]
 
     def initialise(self, memory_id: int, offset: int, data: Bytes, area: Bytes) -> None:
@@ -85,7 +92,7 @@ class Arenas:
         if memory_id in self._shared.ids:
             return self._shared.area(memory_id, self._sizes[memory_id])
         if memory_id not in self._own:
-            self._own[memory_id] = np.zeros(self._sizes[memory_id], np.uint8)
+            self._own[memory_id] = _zeros(self._sizes[memory_id])
         return self._own[memory_id]
 
     def initialise(self, memory_id: int, offset: int, data: Bytes) -> None:
@@ -178,7 +185,7 @@ class TensorSlot:
             value = self.value
             size = self.capacity
             if value.dynamism == Dynamism.DYNAMIC_UNBOUND and not value.is_constant:
-                self._memory = np.zeros(math.prod(self.shape) * value.dtype.itemsize, np.uint8)
+                self._memory = _zeros(math.prod(self.shape) * value.dtype.itemsize)
             elif value.allocation is not None:
                 area = self._arenas.area(value.allocation.memory_id)
                 self._memory = area[value.allocation.offset : value.allocation.offset + size]
@@ -186,7 +193,7 @@ class TensorSlot:
                 self._memory = np.frombuffer(value.data, np.uint8, size)
                 self._memory.flags.writeable = False
             else:
-                self._memory = np.zeros(size, np.uint8)
+                self._memory = _zeros(size)
             if self._memory.nbytes < size and value.dynamism != Dynamism.DYNAMIC_UNBOUND:
                 raise InvalidProgram(f"{self.where} does not lie inside its memory area")
         return self._memory

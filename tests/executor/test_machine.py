@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from executorch_webgpu.errors import InvalidArgument, NotFound, OperatorMissing
+from executorch_webgpu.errors import InvalidArgument, NotFound, OperatorMissing, OutOfResources
 from executorch_webgpu.executor.memory import SharedMemory
 from executorch_webgpu.format.plan import (
     Delegate,
@@ -260,3 +260,9 @@ def test_numpy_errors_of_a_kernel_become_the_packages():
     )
     with pytest.raises(InvalidArgument, match=r"aten::add\.out"):
         machine(made).run([array(1, 2), array(1, 2, 3)])
+
+
+def test_memory_that_no_machine_has_is_refused():
+    made = plan([tensor(2), 1, tensor(2, at=16)], (0,), (2,), [KernelCall(0, (0, 0, 1, 2, 2))], (ADD,), (0, 1 << 60))
+    with pytest.raises(OutOfResources, match=str(1 << 60)):
+        machine(made).run([array(1, 2)])
