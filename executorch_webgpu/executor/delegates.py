@@ -20,7 +20,7 @@ from executorch_webgpu.executor.memory import TensorSlot
 from executorch_webgpu.format.plan import DelegateCall, ExecutionPlan, TensorValue
 from executorch_webgpu.format.vulkan_graph import GraphTensor, VulkanGraph
 from executorch_webgpu.graph.delegate_api import Array, Delegate, Port, Value, input_ports, output_ports
-from executorch_webgpu.graph.state import with_open_state
+from executorch_webgpu.graph.state import has_state, with_open_state
 
 VULKAN = "VulkanBackend"
 
@@ -40,6 +40,7 @@ class DelegateSlot:
         self.where = where
         self.inputs = input_ports(graph, where)
         self.outputs = output_ports(graph, where)
+        self.has_state = has_state(graph, where)
         self._make: Callable[[VulkanGraph, str], Delegate] | None = None
         self._delegate: Delegate | None = None
 

@@ -32,6 +32,12 @@ def plain_nodes(graph: VulkanGraph, where: str) -> list[Node]:
     ]
 
 
+def has_state(graph: VulkanGraph, where: str) -> bool:
+    """Return whether nodes write constants (KV caches, buffers), which then persist from call to call."""
+    values = (graph.values[value] for value in mutated_values(graph, plain_nodes(graph, where)))
+    return any(isinstance(value, GraphTensor) and value.is_constant for value in values)
+
+
 def with_open_state(graph: VulkanGraph, where: str) -> VulkanGraph:
     """Return ``graph`` with every buffer that nodes write as a constant of its own.
 

@@ -33,6 +33,12 @@ class Method:
         self._open()
         return MethodMeta(self._plan)
 
+    @property
+    def has_delegate_state(self) -> bool:
+        """Whether a delegate of the method keeps caches that no other method sees."""
+        self._open()
+        return any(slot.has_state for slot in self._machine.delegates)
+
     def execute(self, inputs: Sequence[Any] = ()) -> list[Any]:
         """Run the method.
 

@@ -67,6 +67,12 @@ def test_reload_starts_again():
             assert np.array_equal(method.execute([one])[0], first)
 
 
+@pytest.mark.parametrize(("name", "expected"), [("cache", True), ("weights", False), ("accumulator", False)])
+def test_methods_tell_whether_delegates_have_state(name, expected):
+    with open_fixture(name) as program:
+        assert program.load_method("forward").has_delegate_state is expected
+
+
 def test_unknown_method_lists_those_that_exist():
     with open_fixture("add") as program:
         for use in (program.load_method, program.metadata):
