@@ -67,6 +67,16 @@ class _Part:
             part.close()
 
 
+@dataclass
+class Step:
+    """A part ready to record for one call, and the cache of what follows it."""
+
+    executable: Executable
+    state: State
+    environment: dict[int, int]
+    following: _Cache
+
+
 class GpuDelegate:
     """One delegate of a method. State (KV caches) lives in its buffers until ``reset`` or ``close``."""
 
@@ -93,25 +103,46 @@ class GpuDelegate:
             DeviceLost: The device went away.
         """
         with self.device.lock:
-            if self._closed:
-                raise InvalidState(f"{self.where}: the program is closed")
-            state, environment, arrays = self._stage(inputs)
-            cache = self._cache
-            for index in range(len(self._parts)):
-                self._select_from_inputs(index, inputs, environment)
-                part = self._part(index, cache, state, environment)
-                for guard in part.executable.compiled.guards:
-                    guard.check(environment)
-                if index == 0:
-                    for value, array in arrays.items():
-                        self.device.write(self.resources.buffer(self.plan.of(value)), array)
-                part.executable.write_live(environment)
-                wanted = self.graph.output_ids if index == len(self._parts) - 1 else self._read_ids(index)
-                read = self._launch(part, environment, wanted)
-                state, cache = part.state, part.following
-                if index < len(self._parts) - 1:
-                    self._select_from_results(index, dict(zip(wanted, read, strict=True)), environment)
-        return read
+            step = self.prepare(inputs)
+            for index in range(len(self._parts) - 1):
+                wanted = self._read_ids(index)
+                read = self._launch(step, wanted)
+                self._select_from_results(index, dict(zip(wanted, read, strict=True)), step.environment)
+                self._select_from_inputs(index + 1, inputs, step.environment)
+                step = self._ready(index + 1, step.following, step.state, step.environment)
+            return self._launch(step, self.graph.output_ids)
+
+    def prepare(self, inputs: Sequence[Value], skip: int = -1) -> Step:
+        """Make the first part ready to record: compiled, checked, inputs and live parameters written.
+
+        Input ``skip`` gives its shape alone; its buffer is left as it is.
+        """
+        if self._closed:
+            raise InvalidState(f"{self.where}: the program is closed")
+        state, environment, arrays = self._stage(inputs)
+        self._select_from_inputs(0, inputs, environment)
+        step = self._ready(0, self._cache, state, environment)
+        for value, array in arrays.items():
+            if skip < 0 or value != self.graph.input_ids[skip]:
+                self.device.write(self.resources.buffer(self.plan.of(value)), array)
+        return step
+
+    @property
+    def is_single_part(self) -> bool:
+        """Whether a call is one submission: no int is read from what the graph computes."""
+        return len(self._parts) == 1
+
+    @property
+    def members(self) -> list[Node]:
+        """All nodes of the chain, fused ones by their members."""
+        return [part for nodes in self._parts for node in nodes for part in node.parts]
+
+    def _ready(self, index: int, cache: _Cache, state: State, environment: dict[int, int]) -> Step:
+        part = self._part(index, cache, state, environment)
+        for guard in part.executable.compiled.guards:
+            guard.check(environment)
+        part.executable.write_live(environment)
+        return Step(part.executable, part.state, environment, part.following)
 
     def reset(self) -> None:
         """Give caches and other state their initial values."""
@@ -168,19 +199,19 @@ class GpuDelegate:
             cache.executables.move_to_end(key)
         return part
 
-    def _launch(self, part: _Part, environment: Mapping[int, int], wanted: Sequence[int]) -> list[Value]:
+    def _launch(self, step: Step, wanted: Sequence[int]) -> list[Value]:
         """Run one part and return the wanted values."""
-        executable = part.executable
+        executable, environment = step.executable, step.environment
         layout: list[tuple[int, Shape, np.dtype[Any]] | int] = []
         pieces: list[tuple[Buffer, int, int]] = []
         total = 0
         for value in wanted:
             tensor = self.graph.values[value]
             if not isinstance(tensor, GraphTensor):
-                symbol = part.state.symbols.get(value, tensor.value if isinstance(tensor, SymInt) else 0)
+                symbol = step.state.symbols.get(value, tensor.value if isinstance(tensor, SymInt) else 0)
                 layout.append(evaluate(symbol, environment))
                 continue
-            shape = part.state.shapes.get(value, tensor.sizes)
+            shape = step.state.shapes.get(value, tensor.sizes)
             nbytes = math.prod(shape) * tensor.dtype.itemsize
             layout.append((total, shape, tensor.dtype))
             if nbytes:

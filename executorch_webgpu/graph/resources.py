@@ -43,11 +43,17 @@ class Resources:
         found = self._buffers.get(storage) or self._extra.get(storage)
         if found is None:
             nbytes = self.plan.nbytes[storage]
-            found = self.device.buffer(nbytes, self._name(storage))
+            found = self.device.buffer(nbytes, f"{self.where}: {self._name(storage)}")
             self._buffers[storage] = found
             if storage in self.plan.constants or storage in self.plan.state:
                 self._fill(storage)
         return found
+
+    def add(self, nbytes: int, what: str) -> int:
+        """Make a buffer beside those of the plan and return its storage number."""
+        number = len(self.plan.nbytes) + len(self._extra)
+        self._extra[number] = self.device.buffer(nbytes, f"{self.where}: {what}")
+        return number
 
     def scratch(self, index: int, nbytes: int) -> Buffer:
         """Return scratch buffer ``index`` with at least ``nbytes``; it grows by doubling."""
@@ -64,10 +70,8 @@ class Resources:
         found = self._repacked.get(name)
         if found is None:
             array = np.ascontiguousarray(build())
-            number = len(self.plan.nbytes) + len(self._extra)
-            buffer = self.device.buffer(array.nbytes, f"{self._name(tensors[0].storage, tensors[0].offset)} as {key}")
-            self.device.write(buffer, array)
-            self._extra[number] = buffer
+            number = self.add(array.nbytes, f"{self._name(tensors[0].storage, tensors[0].offset)} as {key}")
+            self.device.write(self._extra[number], array)
             found = Tensor(array.shape, array.dtype, number, constant=True)
             self._repacked[name] = found
         return found
@@ -103,6 +107,6 @@ class Resources:
 
     def _name(self, storage: int, offset: int = 0) -> str:
         if storage not in self.plan.constants and storage not in self.plan.state:
-            return f"{self.where}: memory object {storage}"
+            return f"memory object {storage}"
         tensor = self._tensor(storage, offset)
-        return f"{self.where}: constant {tensor.constant_id} ({tensor.dtype} {list(tensor.sizes)})"
+        return f"constant {tensor.constant_id} ({tensor.dtype} {list(tensor.sizes)})"

@@ -8,6 +8,7 @@ from executorch_webgpu.llm.decoder import Decoder
 from executorch_webgpu.llm.host_decoder import Callers, HostDecoder
 from executorch_webgpu.llm.metadata import DEFAULT_CONTEXT, METADATA_METHODS, ModelMetadata
 from executorch_webgpu.llm.protocols import ProgramLike
+from executorch_webgpu.llm.run_ahead import RunAheadDecoder, open_linked_run
 
 PREFILL, DECODE = "prefill", "decode"
 
@@ -22,7 +23,11 @@ def open_decoder(program: ProgramLike, metadata: ModelMetadata, method: str | No
     callers = find_callers(program, metadata, method)
     for caller in (callers.prefill, callers.decode):
         caller.method.prepare()
-    return HostDecoder(callers, context_length(callers, metadata), metadata.vocab_size)
+    length = context_length(callers, metadata)
+    linked = open_linked_run(callers.decode)
+    if linked is not None:
+        return RunAheadDecoder(callers, length, metadata.vocab_size, linked)
+    return HostDecoder(callers, length, metadata.vocab_size)
 
 
 def find_callers(program: ProgramLike, metadata: ModelMetadata, method: str | None = None) -> Callers:
