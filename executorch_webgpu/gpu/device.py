@@ -118,9 +118,10 @@ class Device:
 
     def write(self, buffer: Buffer, data: Any, offset: int = 0) -> None:
         """Copy a contiguous array or buffer into ``buffer`` before the next submission."""
-        view = memoryview(data).cast("B")
+        view = memoryview(data)
         if not view.nbytes:
             return
+        view = view.cast("B")
         whole = view.nbytes & ~3
         with self.errors():
             for start in range(0, whole, UPLOAD_PIECE):
