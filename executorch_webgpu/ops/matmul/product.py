@@ -6,8 +6,6 @@ are ``a``, the image (or its patches) is ``b``.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from executorch_webgpu.errors import OutOfResources
@@ -142,7 +140,7 @@ def _dispatch(ctx: Lowering, product: Product, variant: Variant, *, partial: boo
     ctx.dispatch(shader, grid=(across, down, deep), bindings=bindings, params=params, defines=defines | more)
 
 
-def _kernel(variant: Variant) -> tuple[str, int, int, Mapping[str, str]]:
+def _kernel(variant: Variant) -> tuple[str, int, int, dict[str, str]]:
     """Return the shader, the columns and rows of one workgroup and the defines of a variant."""
     match variant:
         case Tile():
@@ -204,8 +202,3 @@ def _finish(ctx: Lowering, product: Product, partial: Tensor, splits: int) -> No
 
 def _flag(on: bool) -> str:
     return "1" if on else ""
-
-
-def batches(shape: tuple[int, ...]) -> int:
-    """Return the product of all dims but the last two."""
-    return math.prod(shape[:-2])

@@ -112,7 +112,7 @@ def avg_pool2d(
             "quads": quads,
             "count": out.numel,
             "include_padding": int(count_include_pad),
-            "divisor": divisor_override or 0,
+            "divisor": int(divisor_override or 0),
             "size": size,
             "out_size": out_size,
             "kernel": kernel,

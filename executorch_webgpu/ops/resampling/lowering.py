@@ -124,7 +124,7 @@ def grid_sampler_2d(
 
 @lowering("et_vk.grid_priors.default", dtypes=NUMBERS)
 def grid_priors(ctx: Lowering, x: Tensor, stride: int, offset: float) -> None:
-    """The points ``((column + offset) * stride, (row + offset) * stride)`` of the last two dims of ``x``, row by row."""
+    """The points ``((column + offset) * stride, (row + offset) * stride)`` of the pixels of ``x``, row by row."""
     height, width = x.shape[-2:]
     out = ctx.out((height * width, 2))
     if out.numel == 0:
