@@ -381,13 +381,23 @@ CASES = [
         (values(5, 7, low=-99, high=99, dtype=torch.float16),),
         ("dim_order_ops._to_dim_order_copy.default",),
     ),
+    # A copy between two storage types that one operator writes and the next cannot read.
     Case(
         "clone",
-        lambda x: (x.clone() + 1, x.mul(2).clone()),
-        (values(7, 5),),
+        lambda x, w: torch.flip(x, [0]) @ w,
+        (values(7, 5), values(5, 3)),
         ("aten.clone.default",),
+        dynamic_shapes=({0: N}, None),
+        extra_inputs=[(values(3, 5), values(5, 3))],
+    ),
+    Case(
+        "to_copy",
+        lambda x: (x.half(), x.int(), x.half().float()),
+        (values(7, 5, low=-300, high=300),),
+        ("aten._to_copy.default",),
         dynamic_shapes=({0: N},),
-        extra_inputs=[(values(3, 5),)],
+        extra_inputs=[(values(3, 5, low=-300, high=300),)],
+        dim_order=False,
     ),
 ]
 

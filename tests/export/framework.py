@@ -91,6 +91,7 @@ class Case:
     # runtimes know ("aten.tan.default"). They are also kept from being decomposed.
     supported: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)  # further options of VulkanPartitioner
+    dim_order: bool = True  # False: copies stay aten.clone and aten._to_copy
     memory_planning: Any = None  # a MemoryPlanningPass, where the default does not do
 
 
@@ -215,7 +216,7 @@ def _lower(case: Case, module: torch.nn.Module, inputs: tuple[Any, ...]) -> tupl
         edge = to_edge_transform_and_lower(
             exported,
             partitioner=[VulkanPartitioner(options)] if case.delegate else [],
-            compile_config=EdgeCompileConfig(_check_ir_validity=False),
+            compile_config=EdgeCompileConfig(_check_ir_validity=False, _skip_dim_order=not case.dim_order),
         )
     config = (
         ExecutorchBackendConfig(memory_planning_pass=case.memory_planning)

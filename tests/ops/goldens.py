@@ -80,7 +80,7 @@ def difference(got: Value, want: Value, atol: float, rtol: float, atol_int: int)
         return f"{type(got).__name__} is not an array"
     if (got.shape, got.dtype) != (want.shape, want.dtype):
         return f"{got.dtype}{list(got.shape)} is not {want.dtype}{list(want.shape)}"
-    a, b = got.astype(np.float64), want.astype(np.float64)
+    a, b = np.atleast_1d(got).astype(np.float64), np.atleast_1d(want).astype(np.float64)
     floating = want.dtype.kind == "f"
     allowed = atol + rtol * np.abs(b) if floating else np.full(b.shape, float(atol_int))
     with np.errstate(invalid="ignore"):

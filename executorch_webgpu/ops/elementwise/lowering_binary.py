@@ -9,7 +9,7 @@ from executorch_webgpu.ops.broadcasting import broadcast_shape
 from executorch_webgpu.ops.context import Lowering
 from executorch_webgpu.ops.dispatch import Tensor, threads_1d
 from executorch_webgpu.ops.elementwise.indexing import operand_params
-from executorch_webgpu.ops.elementwise.lowering_unary import INT32_MAX, INT32_MIN, to_int32
+from executorch_webgpu.ops.elementwise.lowering_unary import INT32_MAX, INT32_MIN, to_int32, unary
 from executorch_webgpu.ops.registry import ALL, NUMBERS, lowering
 from executorch_webgpu.ops.symbols import Sym
 
@@ -92,7 +92,15 @@ for _operation in ("bitwise_and", "bitwise_or"):
     _tensors(f"aten.{_operation}.Tensor", _operation, ("int32", "int64", "uint8", "int8", "bool"))
 for _operation in ("logical_and", "logical_or"):
     _tensors(f"aten.{_operation}.default", _operation, ALL)
-_tensors("aten.pow.Tensor_Scalar", "pow", NUMBERS)
+
+
+@lowering("aten.pow.Tensor_Scalar", dtypes=NUMBERS)
+def pow_scalar(ctx: Lowering, x: Tensor, exponent: float | Sym) -> None:
+    """``x ** exponent``; as in PyTorch a half is a square root, which differs for minus infinity and minus zero."""
+    if x.dtype.kind == "f" and exponent in (0.5, -0.5):
+        unary(ctx, "sqrt" if exponent == 0.5 else "rsqrt", x)
+    else:
+        binary(ctx, "pow", x, exponent)
 
 
 def _comparison(operation: str) -> None:
