@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     help="The problem's shape, or one for each tensor.",
 )
 @click.option("--dtype", default="float32", show_default=True, help="Dtype of the tensors that are not packed.")
+@click.option("--output-shape", callback=parse_shapes, metavar="1x3", help="The output's, where it is needed.")
 @click.option("--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="Another argument, as a literal.")
 @click.option("--group", default=32, show_default=True, help="Group size of 4-bit weights.")
 @click.option("--device", default="auto", show_default=True, help="auto, gpu, cpu, an index or part of a name.")
@@ -40,6 +41,7 @@ def bench_op_command(
     name: str,
     shapes: Shapes,
     dtype: str,
+    output_shape: Shapes,
     arguments: tuple[str, ...],
     group: int,
     device: str,
@@ -69,7 +71,8 @@ def bench_op_command(
     if watch and not folder:
         raise click.UsageError("--watch needs EXECUTORCH_WEBGPU_SHADERS=DIR")
     with progress("preparing"):
-        case = build_case(name, flat, dtype, given, group, seed)
+        output = output_shape[0] if output_shape else None
+        case = build_case(name, flat, dtype, given, group=group, seed=seed, output=output)
     while True:
         before = _times(folder) if watch and folder else {}
         with progress("measuring"):

@@ -65,9 +65,18 @@ def operator_name(text: str) -> str:
 
 
 def build_case(
-    text: str, shapes: Sequence[Shape], dtype: str, given: Mapping[str, str], group: int = 32, seed: int = 0
+    text: str,
+    shapes: Sequence[Shape],
+    dtype: str,
+    given: Mapping[str, str],
+    *,
+    group: int = 32,
+    seed: int = 0,
+    output: Shape | None = None,
 ) -> OperatorCase:
     """Return the case of an operator for tensors of ``shapes``; ``given`` has other arguments by name, as literals.
+
+    ``output`` is the output's shape, for operators that ask for it.
 
     Raises:
         NotFound: There is no such operator.
@@ -83,12 +92,14 @@ def build_case(
         recipe.check(name, shapes[0])
         arguments = recipe.arguments(shapes[0], dtype, group)
         operations = recipe.operations(shapes[0])
+        if recipe.output is not None:
+            output = recipe.output(shapes[0])
     else:
         arguments = {}
     random = np.random.default_rng(seed)
     # With a recipe the shape is used up; else it is one tensor per shape, in order.
     left = [] if arguments else list(shapes)
-    values = []
+    values: dict[str, Any] = {}
     parameters = list(inspect.signature(reference.function).parameters.values())[1:]
     unknown = set(given) - {parameter.name for parameter in parameters}
     if unknown:
@@ -96,20 +107,22 @@ def build_case(
         raise InvalidArgument(f"{name} has no argument {', '.join(sorted(unknown))}; it has {known}")
     for parameter in parameters:
         if parameter.name in given:
-            values.append(_literal(name, parameter.name, given[parameter.name]))
+            values[parameter.name] = _literal(name, parameter.name, given[parameter.name])
         elif parameter.name in arguments:
-            values.append(arguments[parameter.name])
+            values[parameter.name] = arguments[parameter.name]
         elif left:
-            values.append(TensorSpec(left.pop(0), dtype, constant=parameter.name in _WEIGHTS))
+            values[parameter.name] = TensorSpec(left.pop(0), dtype, constant=parameter.name in _WEIGHTS)
         elif parameter.default is not parameter.empty:
-            values.append(parameter.default)
+            values[parameter.name] = parameter.default
         elif parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             break
         else:
             raise InvalidArgument(f"{name} needs its argument {parameter.name}: --arg {parameter.name}=VALUE")
     if left:
         raise InvalidArgument(f"{name} takes {len(shapes) - len(left)} tensors; {len(shapes)} shapes are given")
-    return _assemble(name, reference, values, dtype, operations, random)
+    made = _make(values, random)
+    expected = _expected(name, reference, list(made.values()), Out(output or (), np.dtype(dtype)))
+    return _assemble(name, values, made, expected, operations)
 
 
 def _literal(name: str, parameter: str, text: str) -> Any:
@@ -121,40 +134,35 @@ def _literal(name: str, parameter: str, text: str) -> Any:
         raise InvalidArgument(f"{name}: {parameter}={text} is not a literal (a number, true, null, [1, 2])") from None
 
 
+def _make(values: Mapping[str, Any], random: np.random.Generator) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for parameter, value in values.items():
+        made[parameter] = value.make(random, made) if isinstance(value, TensorSpec) else value
+    return made
+
+
 def _assemble(
-    name: str, reference: Reference, values: list[Any], dtype: str, operations: float, random: np.random.Generator
+    name: str, values: Mapping[str, Any], made: Mapping[str, Any], expected: list[Array], operations: float
 ) -> OperatorCase:
     table: list[GraphValue] = []
     constants: list[Constant] = []
-    inputs: list[Array] = []
     input_ids: list[int] = []
-    arguments: list[Any] = []
-    args: list[int] = []
-    for value in values:
-        if isinstance(value, TensorSpec):
-            array = value.make(random)
-            arguments.append(array.copy())  # references may write caches
-            if value.constant:
-                table.append(_tensor(array.shape, array.dtype, len(constants)))
-                constants.append(Constant(array.nbytes, array.data.cast("B"), None))
-            else:
-                input_ids.append(len(table))
-                inputs.append(array)
-                table.append(_tensor(array.shape, array.dtype))
-        else:
-            arguments.append(value)
+    for parameter, value in values.items():
+        array = made[parameter]
+        if not isinstance(value, TensorSpec):
             table.append(_value(name, value))
-        args.append(len(table) - 1)
-    expected = _expected(name, reference, arguments, dtype)
-    output_ids = []
-    for array in expected:
-        output_ids.append(len(table))
-        table.append(_tensor(array.shape, array.dtype))
-    if len(expected) == 1:
-        args.append(output_ids[0])
-    else:
+        elif value.constant:
+            table.append(_tensor(array.shape, array.dtype, len(constants)))
+            constants.append(Constant(array.nbytes, array.data.cast("B"), None))
+        else:
+            input_ids.append(len(table))
+            table.append(_tensor(array.shape, array.dtype))
+    args = list(range(len(table)))
+    output_ids = list(range(len(table), len(table) + len(expected)))
+    table += [_tensor(array.shape, array.dtype) for array in expected]
+    if len(expected) > 1:
         table.append(ValueList(tuple(output_ids)))
-        args.append(len(table) - 1)
+    args.append(len(table) - 1)
     nbytes = sum(math.prod(item.sizes) * item.dtype.itemsize for item in table if isinstance(item, GraphTensor))
     graph = VulkanGraph(
         version="0",
@@ -164,21 +172,22 @@ def _assemble(
         output_ids=tuple(output_ids),
         constants=tuple(constants),
     )
-    return OperatorCase(name, graph, inputs, expected, nbytes, operations)
+    names = list(values)
+    return OperatorCase(name, graph, [made[names[index]] for index in input_ids], expected, nbytes, operations)
 
 
-def _expected(name: str, reference: Reference, arguments: list[Any], dtype: str) -> list[Array]:
-    out = Out((), np.dtype(dtype))
-    count = max(1, reference.outputs)
+def _expected(name: str, reference: Reference, arguments: list[Any], out: Out) -> list[Array]:
+    # References write caches in place, and the data is still needed.
+    copies = [value.copy() if isinstance(value, np.ndarray) else value for value in arguments]
     try:
         with np.errstate(all="ignore"):
-            result = reference.function(out if reference.outputs == 1 else (out,) * count, *arguments)
+            result = reference.function(out if reference.outputs == 1 else (out,) * max(1, reference.outputs), *copies)
     except ExecuTorchError:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise InvalidArgument(f"{name} cannot take these arguments: {error}") from error
     arrays = [np.asarray(item) for item in (result if isinstance(result, tuple | list) else (result,))]
-    return [array.astype(_stored(array.dtype, dtype)) for array in arrays]
+    return [array.astype(_stored(array.dtype, out.dtype.name)) for array in arrays]
 
 
 def _stored(natural: np.dtype[Any], dtype: str) -> str:

@@ -20,16 +20,22 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class TensorSpec:
-    """A tensor to make: uniform values in [low, high), ints included. A constant belongs to the program."""
+    """A tensor to make: uniform values in [low, high), ints included. A constant belongs to the program.
+
+    ``derive`` makes it from the tensors of the arguments before it, by name.
+    """
 
     shape: Shape
     dtype: str
     low: float = -1.0
     high: float = 1.0
     constant: bool = False
+    derive: Callable[[Mapping[str, Array]], Array] | None = None
 
-    def make(self, random: np.random.Generator) -> Array:
-        """Return the tensor."""
+    def make(self, random: np.random.Generator, before: Mapping[str, Array]) -> Array:
+        """Return the tensor; ``before`` are the tensors of the arguments before it."""
+        if self.derive is not None:
+            return self.derive(before)
         kind = np.dtype(self.dtype)
         if kind == np.bool_:
             return random.random(self.shape) < 0.5
@@ -43,11 +49,12 @@ Arguments = dict[str, Any]  # parameter name -> TensorSpec or plain value
 
 @dataclass(frozen=True)
 class Recipe:
-    """``form`` names the parts of the shape; ``operations`` counts multiply and add as two."""
+    """``form`` names the parts of the shape, ``output`` gives the output's; multiply and add are two operations."""
 
     form: str
     arguments: Callable[[Shape, str, int], Arguments]
     operations: Callable[[Shape], float]
+    output: Callable[[Shape], Shape] | None = None
 
     def check(self, name: str, shape: Shape) -> None:
         """Raise InvalidArgument unless the shape has the form."""
@@ -79,11 +86,18 @@ def _linear_q4(shape: Shape, dtype: str, group: int) -> Arguments:
 
 def _linear_dq8_q4(shape: Shape, dtype: str, group: int) -> Arguments:
     m, k, n = shape
+    groups = _groups(k, group)
+
+    def sums(before: Mapping[str, Array]) -> Array:
+        packed = before["weight"]
+        signed = np.stack([packed & 15, packed >> 4], -1).astype(np.int32) - 8
+        return np.ascontiguousarray(signed.reshape(n, groups, group).sum(-1, dtype=np.int32).T)
+
     return {
         **_linear_q4(shape, dtype, group),
         "x_scale": TensorSpec((1, m), "float32", 0.01, 0.02),
         "x_zero": TensorSpec((1, m), "int8", -8, 8),
-        "sums": _weight((_groups(k, group), n), "int32", -64, 64),
+        "sums": TensorSpec((groups, n), "int32", constant=True, derive=sums),
     }
 
 
@@ -150,19 +164,31 @@ def _products(shape: Shape) -> float:
     return 2.0 * float(np.prod(shape))
 
 
+def _rows_by_columns(shape: Shape) -> Shape:
+    return shape[0], shape[2]
+
+
+def _looked_up(shape: Shape) -> Shape:
+    return 1, shape[0], shape[2]
+
+
+def _nothing(_shape: Shape) -> float:
+    return 0.0
+
+
 def _attention_operations(shape: Shape) -> float:
     rows, heads, _, size, context = shape
     return 4.0 * rows * heads * size * (context - (rows - 1) / 2)
 
 
 RECIPES: Mapping[str, Recipe] = {
-    "et_vk.linear_q4gsw.default": Recipe("MxKxN", _linear_q4, _products),
-    "et_vk.linear_dq8ca_q4gsw.default": Recipe("MxKxN", _linear_dq8_q4, _products),
+    "et_vk.linear_q4gsw.default": Recipe("MxKxN", _linear_q4, _products, _rows_by_columns),
+    "et_vk.linear_dq8ca_q4gsw.default": Recipe("MxKxN", _linear_dq8_q4, _products, _rows_by_columns),
     "aten.linear.default": Recipe("MxKxN", _linear, _products),
     "aten.mm.default": Recipe("MxKxN", _matmul, _products),
     "aten.bmm.default": Recipe("BxMxKxN", _batched, _products),
-    "et_vk.embedding_q4gsw.default": Recipe("RxVxD", _embedding_q4, lambda shape: 0.0),
+    "et_vk.embedding_q4gsw.default": Recipe("RxVxD", _embedding_q4, _nothing, _looked_up),
     "sdpa_with_kv_cache.default": Recipe("SxHxKVxDxC", _attention, _attention_operations),
-    "et_vk.apply_rotary_emb.default": Recipe("SxHxKVxD", _rotary, lambda shape: 0.0),
-    "et_vk.rms_norm.default": Recipe("MxK", _rms_norm, lambda shape: 0.0),
+    "et_vk.apply_rotary_emb.default": Recipe("SxHxKVxD", _rotary, _nothing),
+    "et_vk.rms_norm.default": Recipe("MxK", _rms_norm, _nothing),
 }
