@@ -62,11 +62,7 @@ CASES = [
         (values(3, 5, 7),),
         MOVES,
     ),
-    *[
-        Case(f"moves_{name}", moves, (x,), MOVES[:1])
-        for name, x in DTYPES.items()
-        if name in ("float16", "int32")
-    ],
+    *[Case(f"moves_{name}", moves, (x,), MOVES[:1]) for name, x in DTYPES.items() if name in ("float16", "int32")],
     *[
         Case(
             f"permute_{name}",
