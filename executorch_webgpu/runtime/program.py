@@ -75,6 +75,12 @@ class Program:
         opened = self._open_device()
         return opened if isinstance(opened, str) else opened.description
 
+    @property
+    def gpu_bytes(self) -> int | None:
+        """The most GPU memory that buffers have taken so far; None on the CPU and while no device is open."""
+        device = self._device
+        return None if device is None or isinstance(device, str) else device.peak
+
     def metadata(self, method_name: str) -> MethodMeta:
         """Return what a method takes and gives, without loading it.
 
