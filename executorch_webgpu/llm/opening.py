@@ -14,13 +14,12 @@ PREFILL, DECODE = "prefill", "decode"
 
 
 def open_decoder(program: ProgramLike, metadata: ModelMetadata, method: str | None = None) -> Decoder:
-    """Return a decoder for the language model in ``program``; ``method`` names its only method where it is unusual.
+    """Return a decoder for the language model in ``program``: ``find_callers``, then ``decoder_of``."""
+    return decoder_of(find_callers(program, metadata, method), metadata)
 
-    Raises:
-        NotFound: There is no such method, or none that can be guessed.
-        NotSupported: The methods are called in no known way.
-    """
-    callers = find_callers(program, metadata, method)
+
+def decoder_of(callers: Callers, metadata: ModelMetadata) -> Decoder:
+    """Open the device and return the fastest decoder for these methods."""
     for caller in (callers.prefill, callers.decode):
         caller.method.prepare()
     length = context_length(callers, metadata)
@@ -31,7 +30,14 @@ def open_decoder(program: ProgramLike, metadata: ModelMetadata, method: str | No
 
 
 def find_callers(program: ProgramLike, metadata: ModelMetadata, method: str | None = None) -> Callers:
-    """Return the methods that take prompts and single tokens."""
+    """Return the methods that take prompts and single tokens, without opening a device.
+
+    ``method`` names the only method where it is not ``forward``.
+
+    Raises:
+        NotFound: There is no such method, or none that can be guessed.
+        NotSupported: The methods are called in no known way.
+    """
     names = set(program.method_names)
     if method is None and "forward" not in names and {PREFILL, DECODE} <= names:
         prefill = Caller(PREFILL, program.load_method(PREFILL))

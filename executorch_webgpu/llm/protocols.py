@@ -61,5 +61,9 @@ class ProgramLike(Protocol):
     def device(self) -> str:
         """The device in words."""
 
+    @property
+    def gpu_bytes(self) -> int | None:
+        """The most GPU memory taken so far, None on the CPU."""
+
     def load_method(self, name: str) -> MethodLike:
         """Load a method; the same name gives the same method."""

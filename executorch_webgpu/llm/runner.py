@@ -14,7 +14,7 @@ from executorch_webgpu.errors import InvalidArgument
 from executorch_webgpu.llm.config import GenerationConfig
 from executorch_webgpu.llm.decoder import Decoder
 from executorch_webgpu.llm.metadata import ModelMetadata, read_metadata
-from executorch_webgpu.llm.opening import open_decoder
+from executorch_webgpu.llm.opening import context_length, decoder_of, find_callers
 from executorch_webgpu.llm.protocols import ProgramLike
 from executorch_webgpu.llm.stats import Stats, now_ms
 from executorch_webgpu.llm.stop_strings import StopStrings
@@ -87,7 +87,7 @@ class TextLLMRunner:
             self.program = program
         try:
             self.metadata = _override(read_metadata(self.program), metadata)
-            self.decoder: Decoder = open_decoder(self.program, self.metadata, method)
+            self._callers = find_callers(self.program, self.metadata, method)
         except BaseException:
             self.close()
             raise
@@ -95,9 +95,10 @@ class TextLLMRunner:
         self.eos_ids = self.tokenizer.eos_ids if ends is None else ends
         self.bos_id = self.tokenizer.bos_id if self.metadata.bos_id is None else self.metadata.bos_id
         self.stats = Stats()
-        self._load_end = now_ms()
+        self._decoder: Decoder | None = None
         self._stop = False
         self._active: Generator[TextChunk, None, None] | None = None
+        self._load_ms = now_ms() - self._load_start
 
     def __enter__(self) -> TextLLMRunner:
         return self
@@ -116,12 +117,21 @@ class TextLLMRunner:
     @property
     def context_length(self) -> int:
         """The most tokens a text can have."""
-        return self.decoder.context_length
+        return context_length(self._callers, self.metadata)
 
     @property
     def position(self) -> int:
         """How many tokens the text has so far."""
-        return self.decoder.position
+        return 0 if self._decoder is None else self._decoder.position
+
+    @property
+    def decoder(self) -> Decoder:
+        """The decoder; the device is opened and the weights are uploaded when it is first needed."""
+        if self._decoder is None:
+            start = now_ms()
+            self._decoder = decoder_of(self._callers, self.metadata)
+            self._load_ms += now_ms() - start
+        return self._decoder
 
     def encode(self, prompt: Prompt, config: GenerationConfig | None = None) -> list[int]:
         """Return the token ids of a prompt, with the begin and end tokens that ``config`` asks for."""
@@ -173,16 +183,23 @@ class TextLLMRunner:
         """
         self.end_stream()
         config = config or GenerationConfig()
-        stats = Stats(
-            model_load_start_ms=self._load_start, model_load_end_ms=self._load_end, inference_start_ms=now_ms()
-        )
+        start = now_ms()
         tokens = self.encode(prompt, config)
-        stats.token_encode_end_ms = now_ms()
-        stats.num_prompt_tokens = len(tokens)
+        encode_ms = now_ms() - start
         self._check_prompt(tokens)
+        decoder = self.decoder
+        # Opening the device belongs to loading, whenever it happens.
+        start = now_ms() - encode_ms
+        stats = Stats(
+            model_load_start_ms=self._load_start,
+            model_load_end_ms=self._load_start + self._load_ms,
+            inference_start_ms=start,
+            token_encode_end_ms=start + encode_ms,
+            num_prompt_tokens=len(tokens),
+        )
         self._stop = False
         self.stats = stats
-        self._active = self._run(tokens, config, stats)
+        self._active = self._run(decoder, tokens, config, stats)
         return self._active
 
     def prefill(self, prompt: Prompt, config: GenerationConfig | None = None) -> None:
@@ -219,7 +236,8 @@ class TextLLMRunner:
     def reset(self) -> None:
         """Begin a new text: the same calls give the same bits again."""
         self.end_stream()
-        self.decoder.reset()
+        if self._decoder is not None:
+            self._decoder.reset()
 
     def _check_prompt(self, tokens: Sequence[int]) -> None:
         context, position = self.context_length, self.position
@@ -230,7 +248,7 @@ class TextLLMRunner:
             raise InvalidArgument(
                 f"the prompt has {len(tokens)} tokens{before}; the context of {context} must hold them and one more"
             )
-        vocabulary = self.decoder.vocab_size
+        vocabulary = self.metadata.vocab_size
         wrong = next((token for token in tokens if token < 0 or (vocabulary is not None and token >= vocabulary)), None)
         if wrong is not None:
             raise InvalidArgument(
@@ -238,8 +256,9 @@ class TextLLMRunner:
                 "model's own?"
             )
 
-    def _run(self, tokens: Sequence[int], config: GenerationConfig, stats: Stats) -> Generator[TextChunk, None, None]:
-        decoder = self.decoder
+    def _run(
+        self, decoder: Decoder, tokens: Sequence[int], config: GenerationConfig, stats: Stats
+    ) -> Generator[TextChunk, None, None]:
         stats.seed = secrets.randbits(32) if config.seed is None else config.seed
         reason: str | None = None
         kept = decoder.position + len(tokens)
@@ -282,7 +301,7 @@ class TextLLMRunner:
             if reason is None:
                 reason = "cancelled"
                 stats.on_end(reason)
-            stats.gpu_bytes = getattr(self.program, "gpu_bytes", None)
+            stats.gpu_bytes = self.program.gpu_bytes
             stats.device = self.program.device
             if decoder.position > kept:
                 decoder.rewind(kept)

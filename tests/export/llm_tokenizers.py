@@ -1,9 +1,9 @@
 """Makes a tiny tokenizer of each kind for the tests; needs tokenizers, tiktoken and sentencepiece.
 
-Writes into ``tests/fixtures/llm``: ``byte_level.json`` and ``byte_fallback.json`` (tokenizer.json files, one like GPT-2's, one
-like Llama 2's), ``ranks.tiktoken``, ``pieces.model`` (sentencepiece), ``llama2c.bin`` and ``executorch.bin`` (made of
-pieces.model, without and with ExecuTorch's header), and ``tokenizers.json``: what the packages themselves say of some
-texts. Run ``python tests/export/llm_tokenizers.py``.
+Writes into ``tests/fixtures/llm``: ``byte_level.json`` and ``byte_fallback.json`` (tokenizer.json files, one like
+GPT-2's, one like Llama 2's), ``ranks.tiktoken``, ``pieces.model`` (sentencepiece), ``llama2c.bin`` and
+``executorch.bin`` (made of pieces.model, without and with ExecuTorch's header), and ``tokenizers.json``: what the
+packages themselves say of some texts. Run ``python tests/export/llm_tokenizers.py``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CORPUS = [
 TEXTS = [
     "Once upon a time",
     "  two  spaces and\ta tab\n\nand lines",
-    "naïve café – “quotes” 漢字 🙂",
+    "naïve café \u2013 “quotes” 漢字 🙂",
     "the king's 1234 sons",
     "",
     " ",

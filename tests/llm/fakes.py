@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -132,6 +132,7 @@ class FakeProgram:
         }
         self._methods: dict[str, Any] = {**methods, **told}
         self.device = "numpy"
+        self.gpu_bytes = None
 
     @property
     def method_names(self) -> set[str]:
@@ -174,7 +175,7 @@ class Bytes(ByteTokenizer):
     vocab_size = VOCABULARY
     bos_id = BOS
     eos_ids = frozenset({EOS})
-    special = {BOS: "<s>", EOS: "</s>"}
+    special: ClassVar = {BOS: "<s>", EOS: "</s>"}
 
     def token_bytes(self, token: int) -> bytes:
         return bytes([token]) if token < 256 else b""

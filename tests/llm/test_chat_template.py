@@ -70,7 +70,7 @@ def test_given_file(folder: Path) -> None:
 
 
 def test_none_says_where_it_was_looked_for(folder: Path) -> None:
-    with pytest.raises(NotFound, match="chat_template.jinja, tokenizer_config.json beside the tokenizer"):
+    with pytest.raises(NotFound, match=r"chat_template.jinja, tokenizer_config.json beside the tokenizer"):
         render(folder)
 
 
@@ -105,12 +105,12 @@ def test_helpers_of_hugging_face() -> None:
     ],
 )
 def test_the_sandbox_holds(source: str) -> None:
-    with pytest.raises(InvalidArgument, match="my.jinja: the chat template fails"):
+    with pytest.raises(InvalidArgument, match=r"my.jinja: the chat template fails"):
         ChatTemplate(source, "my.jinja").render(USER)
 
 
 def test_a_broken_template_is_told() -> None:
-    with pytest.raises(InvalidArgument, match="my.jinja: not a Jinja template"):
+    with pytest.raises(InvalidArgument, match=r"my.jinja: not a Jinja template"):
         ChatTemplate("{% if %}", "my.jinja")
 
 

@@ -42,7 +42,7 @@ def test_other_spellings() -> None:
 def test_nonsense_is_named() -> None:
     with pytest.raises(InvalidProgram, match="get_vocab_size returns 2 values"):
         read_metadata(FakeProgram({}, {"get_vocab_size": [1, 2]}))
-    with pytest.raises(InvalidProgram, match="get_max_seq_len returns 1.5"):
+    with pytest.raises(InvalidProgram, match=r"get_max_seq_len returns 1.5"):
         read_metadata(FakeProgram({}, {"get_max_seq_len": 1.5}))
     with pytest.raises(InvalidProgram, match="'text'"):
         read_metadata(FakeProgram({}, {"get_bos_id": "text"}))

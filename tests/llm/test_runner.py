@@ -232,7 +232,7 @@ def test_begin_tokens() -> None:
     assert runner.decoder.tokens[0] == 5
     # A prompt of nothing but the begin token is a prompt.
     runner.reset()
-    assert list(runner.stream("", config(num_bos=1, max_new_tokens=1)))[0].token == greedy([5], 1)[0]
+    assert next(iter(runner.stream("", config(num_bos=1, max_new_tokens=1)))).token == greedy([5], 1)[0]
 
 
 def test_prefill_and_rewind() -> None:

@@ -136,5 +136,5 @@ def test_tiny_temperature_is_greedy() -> None:
 
 
 def test_nan_is_an_error() -> None:
-    with pytest.raises(InvalidState, match="position 4.*NaN"):
+    with pytest.raises(InvalidState, match=r"position 4.*NaN"):
         choose(np.array([0, np.nan], np.float32), PLAIN, 4)

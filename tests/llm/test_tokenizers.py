@@ -200,7 +200,7 @@ def test_damaged_files(data: bytes, message: str, tmp_path: Path) -> None:
 def test_missing_files(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="no such file"):
         load_tokenizer(tmp_path / "none.json")
-    with pytest.raises(NotFound, match="holds none of tokenizer.json"):
+    with pytest.raises(NotFound, match=r"holds none of tokenizer.json"):
         load_tokenizer(tmp_path)
 
 
