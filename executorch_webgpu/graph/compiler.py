@@ -19,6 +19,7 @@ from executorch_webgpu.format.vulkan_graph import (
     VulkanGraph,
 )
 from executorch_webgpu.graph.nodes import PREPACK, SYMINT_OPERATORS, Arg, Node
+from executorch_webgpu.graph.scalars import with_ints
 from executorch_webgpu.graph.storage import StoragePlan
 from executorch_webgpu.ops.context import Lowering
 from executorch_webgpu.ops.dispatch import DeviceFacts, Dispatch, Tensor
@@ -143,11 +144,11 @@ class Compilation:
         assert node.lowering is not None
         if node.lowering.renaming:
             context = Lowering(node.name, self._outs(node), node.outputs, self.facts, self)
-            shape = tuple(node.lowering.function(context, *args))
+            shape = tuple(node.lowering.function(context, *with_ints(node.lowering.function, args)))
             self._rename(node, args[0], shape)
             return
         context = Lowering(node.name, self._outs(node), node.outputs, self.facts, self)
-        if node.lowering.function(context, *args) is False:
+        if node.lowering.function(context, *with_ints(node.lowering.function, args)) is False:
             # A fused operator that does not suit these shapes: its members run one by one.
             for member in node.members:
                 self._lower(member)

@@ -37,6 +37,8 @@ class _Matcher:
         self.readers: dict[int, list[Node]] = {}
         self.order = {node: index for index, node in enumerate(nodes)}
         self.taken: dict[Node, Node] = {}
+        # Renamings that were moved behind the fused node whose last member is given.
+        self.anchor: dict[Node, Node] = {}
         self.outputs = set(graph.output_ids)
         for node in nodes:
             for value in dict.fromkeys(tensor_args(graph, node)):
@@ -214,24 +216,34 @@ class _Matcher:
             return False
         made = {value for member in ordered for value in member.outputs}
         inside = set(ordered)
-        # The fused node stands where its last member stood: nothing in between may need what it makes.
+        # The fused node stands where its last member stood: what in between needs its results must be able to wait.
         first, last = self.order[ordered[0]], self.order[ordered[-1]]
+        waiting: list[Node] = []
         for node in self.nodes[first : last + 1]:
             if node not in inside and made.intersection(tensor_args(self.graph, node)):
-                return False
+                if not renames(node) or node in self.taken:
+                    return False
+                waiting.append(node)
+                made.update(node.outputs)
         lowering = lowerings()[name]
         fused = Node(name, args, outputs, lowering, ordered[-1].position, tuple(ordered), together)
         for member in ordered:
             self.taken[member] = fused
+        for node in waiting:
+            self.anchor[node] = ordered[-1]
         return True
 
     def result(self) -> list[Node]:
         """Return the new list."""
+        moved: dict[Node, list[Node]] = {}
+        for node, anchor in self.anchor.items():
+            if node not in self.taken:
+                moved.setdefault(anchor, []).append(node)
         found: list[Node] = []
         for node in self.nodes:
             fused = self.taken.get(node)
-            if fused is None:
+            if fused is None and node not in self.anchor:
                 found.append(node)
-            elif fused.members[-1] is node:
-                found.append(fused)
+            elif fused is not None and fused.members[-1] is node:
+                found += [fused, *moved.get(node, ())]
         return found

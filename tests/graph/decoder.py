@@ -41,14 +41,13 @@ def decoder_block(
         for t in (np.cos(angles), np.sin(angles))
     ]
     y = norm(x)
-    q = linear(y, dim, dim)
-    k = linear(y, kv_heads * size, dim)
-    v = linear(y, kv_heads * size, dim)
 
     def split(value: int, count: int) -> int:
         return g.call("aten.view_copy.default", (value,), [1, -1, count, size], out=(1, bound, count, size))
 
-    q, k, v = split(q, heads), split(k, kv_heads), split(v, kv_heads)
+    q = split(linear(y, dim, dim), heads)
+    k = split(linear(y, kv_heads * size, dim), kv_heads)
+    v = split(linear(y, kv_heads * size, dim), kv_heads)
     q, k = g.call(
         "et_vk.apply_rotary_emb.default",
         (q,),

@@ -47,11 +47,15 @@ var<workgroup> partial_b: array<vec4<f32>, PARTIALS * TEAMS>;
 var<workgroup> partial_c: array<f32, PARTIALS * TEAMS>;
 #endif
 
-fn row_dot(w: vec4<u32>, at: u32) -> f32 {
-  return dot(nibbles_low(w.x), slab[at]) + dot(nibbles_high(w.x), slab[at + 1u])
-       + dot(nibbles_low(w.y), slab[at + 2u]) + dot(nibbles_high(w.y), slab[at + 3u])
-       + dot(nibbles_low(w.z), slab[at + 4u]) + dot(nibbles_high(w.z), slab[at + 5u])
-       + dot(nibbles_low(w.w), slab[at + 6u]) + dot(nibbles_high(w.w), slab[at + 7u]);
+// A lane's 32 values of x, in registers: read once for all rows.
+struct Chunk { x0: vec4<f32>, x1: vec4<f32>, x2: vec4<f32>, x3: vec4<f32>,
+               x4: vec4<f32>, x5: vec4<f32>, x6: vec4<f32>, x7: vec4<f32> }
+
+fn row_dot(w: vec4<u32>, c: Chunk) -> f32 {
+  return dot(nibbles_low(w.x), c.x0) + dot(nibbles_high(w.x), c.x1)
+       + dot(nibbles_low(w.y), c.x2) + dot(nibbles_high(w.y), c.x3)
+       + dot(nibbles_low(w.z), c.x4) + dot(nibbles_high(w.z), c.x5)
+       + dot(nibbles_low(w.w), c.x6) + dot(nibbles_high(w.w), c.x7);
 }
 
 @compute @workgroup_size(THREADS)
@@ -117,11 +121,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     }
     workgroupBarrier();
     // Lanes past the last column meet zeros in the slab.
-    let sum = ((slab[at] + slab[at + 1u]) + (slab[at + 2u] + slab[at + 3u]))
-            + ((slab[at + 4u] + slab[at + 5u]) + (slab[at + 6u] + slab[at + 7u]));
+    let c = Chunk(slab[at], slab[at + 1u], slab[at + 2u], slab[at + 3u],
+                  slab[at + 4u], slab[at + 5u], slab[at + 6u], slab[at + 7u]);
+    let sum = ((c.x0 + c.x1) + (c.x2 + c.x3)) + ((c.x4 + c.x5) + (c.x6 + c.x7));
     let offset = vec4<f32>(24.0 * dot(vec4<f32>(1.0), sum));
-    acc_a += sa * (vec4<f32>(row_dot(wa0, at), row_dot(wa1, at), row_dot(wa2, at), row_dot(wa3, at)) - offset);
-    acc_b += sb * (vec4<f32>(row_dot(wb0, at), row_dot(wb1, at), row_dot(wb2, at), row_dot(wb3, at)) - offset);
+    acc_a += sa * (vec4<f32>(row_dot(wa0, c), row_dot(wa1, c), row_dot(wa2, c), row_dot(wa3, c)) - offset);
+    acc_b += sb * (vec4<f32>(row_dot(wb0, c), row_dot(wb1, c), row_dot(wb2, c), row_dot(wb3, c)) - offset);
   }
 
 #if SUBGROUP
