@@ -93,7 +93,7 @@ def bench_command(
         )
         return
     rows = [
-        ("model", Path(model).name),
+        ("model", model),
         ("device", timing.device),
         ("load: read", time_text(timing.read)),
         ("load: device and weights", time_text(timing.prepare)),
@@ -136,10 +136,7 @@ def _bench_language(
         return
     print_markdown(
         ("model", "size", "device", "test", "t/s"),
-        [
-            (Path(model).stem, size_text(size), program.device, r.test.name, f"{r.mean:.2f} ± {r.deviation:.2f}")
-            for r in results
-        ],
+        [(model, size_text(size), program.device, r.test.name, f"{r.mean:.2f} ± {r.deviation:.2f}") for r in results],
     )
 
 

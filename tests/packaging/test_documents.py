@@ -34,9 +34,21 @@ def test_the_readme_names_every_command(root):
 
 
 def test_links_between_documents_lead_somewhere(root):
-    broken = []
-    for path in [*root.glob("*.md"), *root.glob("docs/*.md"), *root.glob("examples/**/*.md")]:
-        for target in re.findall(r"\]\(([^)#\s]+)", path.read_text(encoding="utf-8")):
-            if "://" not in target and not (path.parent / target).exists():
-                broken.append(f"{path.name}: {target}")
-    assert not broken
+    pages = [*root.glob("*.md"), *root.glob("docs/*.md"), *root.glob("examples/**/*.md")]
+    links = [
+        (path, target)
+        for path in pages
+        for target in re.findall(r"\]\(([^)#\s]+)", path.read_text(encoding="utf-8"))
+        if "://" not in target
+    ]
+    assert links
+    assert not [f"{path.name}: {target}" for path, target in links if not (path.parent / target).exists()]
+
+
+def test_the_python_of_the_readme_runs(root, monkeypatch, capsys):
+    monkeypatch.chdir(root)
+    blocks = re.findall(r"```python\n(.*?)```", (root / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert len(blocks) == 3 and " 7\n" in printed and "forward" in printed
