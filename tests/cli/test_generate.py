@@ -187,9 +187,9 @@ def test_ctrl_c_while_loading() -> None:
 
 
 def test_a_reader_that_leaves_is_no_error() -> None:
-    process = start([*MODEL, "--prompt", "Once", "--ignore-eos", "--temperature", "3"])
-    assert process.stdout is not None and process.stderr is not None
-    process.stdout.close()
-    errors = process.stderr.read()
-    assert process.wait(60) == 0
+    with start([*MODEL, "--prompt", "Once", "--ignore-eos", "--temperature", "3"]) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        errors = process.stderr.read()
+        assert process.wait(60) == 0
     assert b"Traceback" not in errors and b"Error" not in errors

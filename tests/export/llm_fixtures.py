@@ -42,7 +42,37 @@ FOLDER = Path(__file__).resolve().parent.parent / "fixtures" / "llm"
 VOCABULARY, WIDTH, HEADS, KV_HEADS, LAYERS, CONTEXT, BOUND = 320, 16, 2, 1, 2, 48, 15
 HEAD = WIDTH // HEADS
 BOS, EOS = 1, 2
-PROMPTS = [[BOS, 40, 77, 10], [BOS, *range(60, 83)], [200]]  # the second one is longer than a call's bound
+# Chosen for clear leads of each greedy token over the next; the second one is longer than a call's bound.
+PROMPTS = [
+    [BOS, 91, 9, 85],
+    [
+        BOS,
+        178,
+        125,
+        220,
+        124,
+        231,
+        273,
+        217,
+        77,
+        119,
+        232,
+        139,
+        42,
+        168,
+        253,
+        117,
+        226,
+        262,
+        265,
+        182,
+        211,
+        122,
+        100,
+        217,
+    ],
+    [18],
+]
 STEPS = 16
 
 torch.set_num_threads(1)
@@ -91,6 +121,17 @@ class Attention(nn.Module):
         return self.wo((weights @ v).transpose(1, 2).reshape(1, length, WIDTH))
 
 
+class Norm(nn.Module):
+    """RMS norm, written so that the exporter recognises it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(WIDTH))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * torch.rsqrt((x * x).mean(-1, keepdim=True) + 1e-5) * self.weight
+
+
 class Model(nn.Module):
     """A decoder with a tied output layer; the causal mask is all that tells positions apart."""
 
@@ -98,7 +139,7 @@ class Model(nn.Module):
         super().__init__()
         self.embedding = nn.Embedding(VOCABULARY, WIDTH)
         self.attention = nn.ModuleList(Attention(cache) for _ in range(LAYERS))
-        self.norms = nn.ModuleList(nn.RMSNorm(WIDTH, 1e-5) for _ in range(2 * LAYERS + 1))
+        self.norms = nn.ModuleList(Norm() for _ in range(2 * LAYERS + 1))
         self.up = nn.ModuleList(nn.Linear(WIDTH, 2 * WIDTH, bias=False) for _ in range(LAYERS))
         self.down = nn.ModuleList(nn.Linear(2 * WIDTH, WIDTH, bias=False) for _ in range(LAYERS))
         self.every_row = every_row
@@ -245,7 +286,7 @@ def golden() -> list[dict[str, Any]]:
             best = logits.topk(2).values
             margins.append(float(best[0] - best[1]))
             text.append(int(logits.argmax()))
-        assert min(margins) > 1e-3, margins
+        assert min(margins) > 0.02, margins
         assert logits is not None
         told.append(
             {
@@ -263,7 +304,7 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     for case in CASES:
         if len(sys.argv) > 1 and case.__name__ not in sys.argv[1:]:
-            continue
+            continue  # with another name, "golden" for one, the programs stay as they are
         data = case()
         (FOLDER / f"{case.__name__}.pte").write_bytes(data)
         print(f"{case.__name__}.pte: {len(data)} bytes", flush=True)
