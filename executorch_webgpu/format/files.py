@@ -6,9 +6,10 @@ import contextlib
 import gc
 import mmap
 import os
+import weakref
 from pathlib import Path
 
-from executorch_webgpu.errors import InvalidArgument, InvalidProgram, NotFound
+from executorch_webgpu.errors import InvalidArgument, InvalidProgram, InvalidType, NotFound
 
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview
 
@@ -22,16 +23,23 @@ class MappedFile:
         Raises:
             NotFound: There is no such file.
             InvalidProgram: It cannot be read or is empty.
-            InvalidArgument: It is a folder or no path at all.
+            InvalidArgument: It is a folder, or no path that a file can have.
+            InvalidType: It is neither a path nor bytes.
         """
         self._map: mmap.mmap | None = None
         self._views: list[memoryview] = []
         if isinstance(source, bytes | bytearray | memoryview):
             self.name = f"<{what} of {len(source)} bytes>"
             self.path: Path | None = None
-            self.view = memoryview(source).cast("B").toreadonly()
+            view = memoryview(source)
+            if not view.c_contiguous:
+                raise InvalidArgument("the bytes of a program must be contiguous")
+            self.view = (view.cast("B") if view.nbytes else memoryview(b"")).toreadonly()
         else:
-            self.path = Path(source)
+            try:
+                self.path = Path(source)
+            except TypeError:
+                raise InvalidType(f"expected the path or the bytes of a {what}, not {type(source).__name__}") from None
             self.name = str(source)
             self.view = self._open(what)
 
@@ -46,10 +54,18 @@ class MappedFile:
             raise NotFound(f"{self.name}: no such file") from None
         except IsADirectoryError:
             raise InvalidArgument(f"{self.name} is a folder; expected a {what} file") from None
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            raise InvalidProgram(f"{self.name}: the file cannot be read: {reason}") from None
+        except OSError as error:
+            raise InvalidProgram(f"{self.name}: the file cannot be read: {error.strerror or error}") from None
+        except ValueError as error:
+            raise InvalidArgument(f"{self.name!r} is no path: {error}") from None
+        _mapped_files.add(self)
         return memoryview(self._map)
+
+    def advise(self, advice: int) -> None:
+        """Tell the system how the pages are used, if the file is mapped."""
+        if self._map is not None:
+            with contextlib.suppress(OSError, ValueError):
+                self._map.madvise(advice)
 
     def slice(self, start: int, size: int) -> memoryview:
         """Return a view that ``close`` releases; the range must have been checked."""
@@ -73,6 +89,21 @@ class MappedFile:
             gc.collect()
             _let_go(views, self._map)
         self._map = None
+
+
+# The files whose pages may count as memory of this process.
+_mapped_files: weakref.WeakSet[MappedFile] = weakref.WeakSet()
+
+
+def trim_mappings() -> None:
+    """Give back the memory of mapped pages; they are read again from the file when they are next touched.
+
+    Mapped pages that were read count as memory of the process until then. Does nothing where mmap has no madvise.
+    """
+    advice = getattr(mmap, "MADV_DONTNEED", None)
+    if advice is not None:
+        for file in tuple(_mapped_files):
+            file.advise(advice)
 
 
 def _let_go(views: list[memoryview], mapped: mmap.mmap) -> bool:

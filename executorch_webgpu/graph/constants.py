@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -32,11 +33,25 @@ def constant_array(graph: VulkanGraph, tensor: GraphTensor) -> Array:
     Raises:
         DelegateInvalidCompatibility: The payload does not have the size that dims and dtype ask for.
     """
-    stored = payload_dtype(graph, tensor)
-    numel = math.prod(tensor.sizes)
+    return _cast(_stored(graph, tensor), tensor).reshape(tensor.sizes)
+
+
+def constant_pieces(graph: VulkanGraph, tensor: GraphTensor, numel: int) -> Iterator[Array]:
+    """Yield the payload as flat arrays of ``numel`` elements or fewer: conversions never hold a whole second copy.
+
+    Raises:
+        DelegateInvalidCompatibility: The payload does not have the size that dims and dtype ask for.
+    """
+    stored = _stored(graph, tensor)
+    for start in range(0, len(stored), numel):
+        yield _cast(stored[start : start + numel], tensor)
+
+
+def _stored(graph: VulkanGraph, tensor: GraphTensor) -> Array:
     data = graph.constants[tensor.constant_id].data
-    array: Array = np.frombuffer(data, stored, numel).reshape(tensor.sizes)
-    if stored != tensor.dtype:
-        with np.errstate(over="ignore"):
-            array = array.astype(tensor.dtype)
-    return array
+    return np.frombuffer(data, payload_dtype(graph, tensor), math.prod(tensor.sizes))
+
+
+def _cast(array: Array, tensor: GraphTensor) -> Array:
+    with np.errstate(over="ignore"):
+        return array.astype(tensor.dtype, copy=False)

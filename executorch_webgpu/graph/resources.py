@@ -8,13 +8,17 @@ from typing import Any
 import numpy as np
 
 from executorch_webgpu.errors import InvalidState
+from executorch_webgpu.format.files import trim_mappings
 from executorch_webgpu.format.vulkan_graph import GraphTensor, VulkanGraph
 from executorch_webgpu.gpu.device import Buffer, Device
-from executorch_webgpu.graph.constants import constant_array
+from executorch_webgpu.graph.constants import constant_array, constant_pieces
 from executorch_webgpu.graph.storage import StoragePlan
 from executorch_webgpu.ops.dispatch import Tensor
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+UPLOAD_PIECE = 1 << 22  # elements
+TRIM_AFTER = 1 << 26  # bytes of the file that may lie in memory beside their copy on the device
 
 
 class Resources:
@@ -29,6 +33,7 @@ class Resources:
         self._repacked: dict[tuple[Any, ...], Tensor] = {}
         self._extra: dict[int, Buffer] = {}
         self._scratch: dict[int, Buffer] = {}
+        self._untrimmed = 0
 
     def constant(self, storage: int, offset: int = 0) -> Array:
         """Return the payload of a constant (or the initial value of a state) as an array over the file."""
@@ -72,6 +77,7 @@ class Resources:
             array = np.ascontiguousarray(build())
             number = self.add(array.nbytes, f"{self._name(tensors[0].storage, tensors[0].offset)} as {key}")
             self.device.write(self._extra[number], array)
+            self._trim(array.nbytes)
             found = Tensor(array.shape, array.dtype, number, constant=True)
             self._repacked[name] = found
         return found
@@ -94,10 +100,19 @@ class Resources:
     def _fill(self, storage: int) -> None:
         try:
             for offset in self.plan.constants.get(storage, (0,)):
-                payload = np.ascontiguousarray(self.constant(storage, offset))
-                self.device.write(self._buffers[storage], payload, offset)
+                for piece in constant_pieces(self.graph, self._tensor(storage, offset), UPLOAD_PIECE):
+                    self.device.write(self._buffers[storage], piece, offset)
+                    offset += piece.nbytes
+                    self._trim(piece.nbytes)
         except ValueError as error:  # the file was closed under it
             raise InvalidState(f"{self.where}: the program is closed") from error
+
+    def _trim(self, nbytes: int) -> None:
+        """Count bytes that were read from the file, and let its pages go now and then."""
+        self._untrimmed += nbytes
+        if self._untrimmed >= TRIM_AFTER:
+            trim_mappings()
+            self._untrimmed = 0
 
     def _tensor(self, storage: int, offset: int) -> GraphTensor:
         value = self.plan.state[storage] if storage in self.plan.state else self.plan.constants[storage][offset]
