@@ -87,13 +87,6 @@ CASES = [
         (values(10, dtype=torch.int32),),
         (ARANGE,),
     ),
-    Case(
-        "scalar_tensor",
-        lambda x: (x + torch.scalar_tensor(2.5), x * torch.scalar_tensor(3)),
-        (values(3, 5),),
-        ("aten.scalar_tensor.default",),
-        supported=("aten.scalar_tensor.default",),
-    ),
 ]
 
 if __name__ == "__main__":

@@ -40,7 +40,6 @@ RUNTIME_UNARY = {
     "relu6": F.relu6,
     "log": torch.log,
     "log1p": torch.log1p,
-    "hardshrink": lambda x: F.hardshrink(x, 0.5),
 }
 RUNTIME_NAMES = tuple(f"aten.{name}.default" for name in RUNTIME_UNARY)
 COMPARISONS = {"eq": torch.eq, "lt": torch.lt, "le": torch.le, "gt": torch.gt, "ge": torch.ge}

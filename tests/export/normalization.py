@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import torch
-from framework import Case, Dim, values, write_family
+from framework import Case, Dim, long_values, values, write_family
 from torch import nn
 from torch.nn import functional as F
 
@@ -23,7 +23,9 @@ def both(dim: int):
 
 def layer_norm(*shape: int, affine: bool = True):
     """Layer norm with seeded parameters over the last dims."""
-    weight, bias = (values(*shape, low=0.5, high=1.5), values(*shape)) if affine else (None, None)
+    weight, bias = (
+        (long_values(math.prod(shape), seed=seed).reshape(shape) for seed in (1, 2)) if affine else (None, None)
+    )
 
     class Norm(nn.Module):
         def __init__(self) -> None:
@@ -84,7 +86,7 @@ CASES = [
     Case("softmax_first", both(0), (values(7, 11),), BOTH, dynamic_shapes=({0: N},), extra_inputs=[(values(2, 11),)]),
     Case("softmax_channels", both(1), (values(2, 5, 3, 7),), BOTH),
     Case("softmax_short", both(-1), (values(13, 3),), BOTH),
-    Case("softmax_long", both(-1), (values(1, 20011),), BOTH),
+    Case("softmax_long", both(-1), (long_values(20011).reshape(1, -1),), BOTH),
     Case("softmax_half", both(-1), (values(3, 40, dtype=torch.float16),), BOTH),
     Case("softmax_half_odd", both(-1), (values(3, 37, dtype=torch.float16),), BOTH),
     Case("softmax_forced_half", both(1), (values(3, 37, 2),), BOTH, force_fp16=True, atol=5e-3),
@@ -100,7 +102,7 @@ CASES = [
     ),
     Case("layer_norm_short", layer_norm(5), (values(7, 5),), (LAYER,)),
     Case("layer_norm_two_dims", layer_norm(3, 7, affine=False), (values(5, 3, 7),), (LAYER,)),
-    Case("layer_norm_long", layer_norm(16411), (values(1, 16411),), (LAYER,)),
+    Case("layer_norm_long", layer_norm(16411), (long_values(16411).reshape(1, -1),), (LAYER,)),
     Case("layer_norm_offset", layer_norm(40, affine=False), (values(3, 40, low=1000, high=1001),), (LAYER,), atol=5e-3),
     Case("layer_norm_half", layer_norm(40).half(), (values(3, 40, dtype=torch.float16),), (LAYER,), atol=5e-3),
     Case("layer_norm_forced_half", layer_norm(37), (values(3, 37),), (LAYER,), force_fp16=True, atol=1e-2),

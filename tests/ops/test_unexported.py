@@ -1,4 +1,4 @@
-"""Copies that the exporter takes out of graphs by itself, so that no golden case has them."""
+"""Operators that no golden case can have: copies that the exporter takes out again, and others."""
 
 from __future__ import annotations
 
@@ -43,3 +43,28 @@ def test_copy_to_another_dtype_rounds_as_pytorch(name: str, device: str) -> None
         want = values.astype(np.float16)
     (got,) = run_on_gpu(gpu, name, [values, None], [(values.shape, "float16")])
     assert got.tobytes() == want.tobytes()
+
+
+@pytest.mark.parametrize(("value", "dtype"), [(2.5, "float32"), (1, "float32"), (-7, "int32"), (1e300, "float32")])
+def test_scalar_tensor(value: float, dtype: str, device: str) -> None:
+    outs = [((), dtype)]
+    if device == "cpu":
+        (got,) = run_reference("aten.scalar_tensor.default", [value], outs)
+    else:
+        gpu = select_device(device)
+        assert gpu is not None
+        (got,) = run_on_gpu(gpu, "aten.scalar_tensor.default", [value], outs)
+    with np.errstate(over="ignore"):
+        assert got == np.asarray(value).astype(dtype)
+
+
+def test_hardshrink(device: str) -> None:
+    values = np.array([-2, -0.5, -0.25, -0.0, 0.0, 0.5, 0.75, np.inf, -np.inf, np.nan], np.float32)
+    outs = [(values.shape, "float32")]
+    if device == "cpu":
+        (got,) = run_reference("aten.hardshrink.default", [values, 0.5], outs)
+    else:
+        gpu = select_device(device)
+        assert gpu is not None
+        (got,) = run_on_gpu(gpu, "aten.hardshrink.default", [values, 0.5], outs)
+    np.testing.assert_array_equal(got, [-2, 0, 0, 0, 0, 0, 0.75, np.inf, -np.inf, np.nan])
