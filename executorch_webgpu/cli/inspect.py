@@ -42,7 +42,7 @@ def _print_method(method: MethodContent) -> None:
         return
     click.echo(f"method {method.name}")
     for index, value in enumerate(method.inputs):
-        click.echo(f"  in{index}: {_value(value)}")
+        click.echo(f"  in{index}: {'int, any' if value.kind == 'none' else _value(value)}")
     for index, value in enumerate(method.outputs):
         click.echo(f"  out{index}: {_value(value)}")
     arenas = f", arenas {size_text(sum(method.arenas))}" if sum(method.arenas) else ""

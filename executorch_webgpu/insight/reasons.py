@@ -20,6 +20,8 @@ def why_on_cpu(plan: ExecutionPlan, call: KernelCall) -> str | None:
     space, _, stem = operator.name.partition("::")
     tensors = [value for index in call.args if isinstance(value := plan.values[index], TensorValue)]
     dtypes = {tensor.dtype.name for tensor in tensors}
+    if not plan.delegates:
+        return "nothing in this method is delegated: it was exported without a partitioner"
     if space == "executorch_prim":
         return "arithmetic of the execution plan itself"
     if "float64" in dtypes:
@@ -34,7 +36,7 @@ def why_on_cpu(plan: ExecutionPlan, call: KernelCall) -> str | None:
         return f"{stem} is not delegated"
     if stem == "index" and any(tensor.dtype.name in ("bool", "int64") for tensor in tensors[1:]):
         return "an index with bool or int64 indices is not delegated"
-    if f"aten.{stem}" not in _delegated_stems():
+    if f"{space}.{stem}" not in _delegated_stems():
         return f"the Vulkan partitioner has no {stem}"
     if tensors and all(tensor.dtype.kind in "iu" for tensor in tensors):
         return f"{stem} of {tensors[0].dtype.name} is not delegated"
@@ -57,4 +59,4 @@ def _why_convolution(plan: ExecutionPlan, call: KernelCall, tensors: list[Tensor
 
 @functools.cache
 def _delegated_stems() -> frozenset[str]:
-    return frozenset(name.rsplit(".", 1)[0] for name in lowerings() if name.startswith("aten."))
+    return frozenset(name.rsplit(".", 1)[0] for name in lowerings())

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -123,18 +127,46 @@ def test_operators_that_cannot_be_timed(command, arguments, expected):
     assert done.status == 1 and done.err.count("\n") == 1 and expected in done.err
 
 
-def test_shaders_are_read_from_a_folder(command, tmp_path, monkeypatch):
+@pytest.fixture
+def shaders(tmp_path, monkeypatch):
+    """A copy of the package's shaders that is read instead."""
     package = Path(executorch_webgpu.__file__).parent / "ops"
     for path in package.rglob("*.wgsl"):
         target = tmp_path / path.relative_to(package)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target)
     monkeypatch.setenv("EXECUTORCH_WEBGPU_SHADERS", str(tmp_path))
+    return tmp_path
+
+
+def test_shaders_are_read_from_a_folder(command, shaders):
     arguments = ("aten.add.Tensor", "--shape", "16,16", "--device", "auto")
     told = op(command, *arguments)
     if not told["kernels"]:
         pytest.skip("no adapter")
     (kernel,) = told["kernels"]
-    (tmp_path / kernel).write_text("not a shader")
+    (shaders / kernel).write_text("not a shader")
     done = command("bench-op", *arguments)
     assert done.status == 1 and done.err.count("\n") == 1
+
+
+def test_watch_measures_again_after_a_change(root, shaders):
+    arguments = ["bench-op", "relu", "--shape", "8", "-r", "1", "--device", "cpu", "--watch"]
+    process = subprocess.Popen(
+        [sys.executable, "-u", str(root / "cli.py"), *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        for turn in range(2):
+            for line in process.stdout:
+                if line.startswith("  error"):
+                    break
+            assert process.stderr.readline().startswith("waiting for a change")
+            os.utime(shaders / "common" / "grid.wgsl", (turn, turn))
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
+    finally:
+        process.kill()
+        process.communicate()

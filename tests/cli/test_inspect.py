@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import flatbuffers
 import pytest
 
 
@@ -59,6 +60,52 @@ def test_what_a_file_is(command, tmp_path, content, kind, expected):
     told = json.loads(command("inspect", path, "--json").out)
     assert told["kind"] == kind and expected in told["description"] and told["nbytes"] == len(content)
     assert expected in command("inspect", path).out
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("foreign", "needs the backend XnnpackBackend"),
+        ("missing", "aten::special_zeta.out (float32)"),
+        ("dropped_state", "alias_buffer_mutations"),
+    ],
+)
+def test_what_would_not_run(command, root, name, expected):
+    path = root / "tests" / "fixtures" / "plan" / f"{name}.pte"
+    done = command("inspect", path)
+    assert done.status == 0
+    (line,) = [line for line in done.out.splitlines() if line.startswith("would not run: ")]
+    assert expected in line
+    assert expected in json.loads(command("inspect", path, "--json").out)["problems"][0]
+
+
+def test_what_was_left_on_the_cpu(command, root):
+    path = root / "tests" / "fixtures" / "plan" / "two_delegates.pte"
+    (method,) = json.loads(command("inspect", path, "--json").out)["methods"]
+    assert len(method["delegates"]) == 2
+    (kernel,) = method["kernels"]
+    assert (kernel["name"], kernel["calls"], kernel["supported"]) == ("aten::topk.values", 1, True)
+    assert kernel["reason"] == "topk is not delegated"
+    assert "topk is not delegated" in command("inspect", path).out
+
+
+def test_inputs_that_are_no_tensors(command, root):
+    out = command("inspect", root / "tests" / "fixtures" / "plan" / "scalars.pte").out
+    for text in ("in1: int 3", "in2: float 0.5", "in3: bool True", "in4: int, any"):
+        assert text in out
+
+
+def test_a_bundled_program(command, digits, tmp_path):
+    builder = flatbuffers.Builder()
+    program = builder.CreateByteVector((digits / "model.pte").read_bytes())
+    builder.StartObject(3)  # version, method_test_suites, program
+    builder.PrependUOffsetTRelativeSlot(2, program, 0)
+    builder.Finish(builder.EndObject(), b"BP08")
+    path = tmp_path / "x.bpte"
+    path.write_bytes(bytes(builder.Output()))
+    told = json.loads(command("inspect", path, "--json").out)
+    assert told["kind"] == "bpte" and [method["name"] for method in told["methods"]] == ["forward"]
+    assert command("run", path, "--device", "cpu").status == 0
 
 
 @pytest.mark.parametrize("size", [20, 1000, 100_000])

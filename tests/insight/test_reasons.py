@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from executorch_webgpu.format.plan import (
+    Delegate,
     Dynamism,
     ExecutionPlan,
     JumpFalseCall,
@@ -20,10 +21,13 @@ def tensor(*sizes, dtype="float32"):
     return TensorValue(np.dtype(dtype), sizes, tuple(range(len(sizes))), Dynamism.STATIC, None, None, None, False)
 
 
-def why(name, *values, extra=()):
+VULKAN = (Delegate("VulkanBackend", memoryview(b""), ()),)
+
+
+def why(name, *values, extra=(), delegates=VULKAN):
     space, _, overload = name.partition(".")
     call = KernelCall(0, tuple(range(len(values))))
-    plan = ExecutionPlan("forward", values, (), (), ((call, *extra),), (Operator(space, overload),), (), (0,))
+    plan = ExecutionPlan("forward", values, (), (), ((call, *extra),), (Operator(space, overload),), delegates, (0,))
     return why_on_cpu(plan, call)
 
 
@@ -56,6 +60,10 @@ def test_known_reasons(name, values, expected):
 
 def test_control_flow():
     assert "control flow" in why("aten::add.out", tensor(2), extra=(JumpFalseCall(0, 0),))
+
+
+def test_a_method_without_delegates():
+    assert "without a partitioner" in why("aten::add.out", tensor(2), delegates=())
 
 
 def test_nothing_is_made_up():
