@@ -67,12 +67,6 @@ CASES = [
         AVERAGE,
     ),
     Case(
-        "average_adaptive",
-        lambda x: (functional.adaptive_avg_pool2d(x, (3, 2)), functional.adaptive_avg_pool1d(x[0], 4)),
-        (values(2, 3, 12, 8),),
-        AVERAGE,
-    ),
-    Case(
         "average_dynamic",
         lambda x: functional.avg_pool2d(x, 3, 2, 1),
         (values(1, 3, 13, 11),),

@@ -158,7 +158,7 @@ def _kernel(variant: Variant) -> tuple[str, int, int, dict[str, str]]:
         case Rows():
             return "matmul/rows.wgsl", 4, variant.rows, {"ROWS": str(variant.rows)}
         case Block():
-            return "matmul/block.wgsl", 32, 32, {}
+            return "matmul/block.wgsl", 64, 64, {}
 
 
 def _add_epilogue(
