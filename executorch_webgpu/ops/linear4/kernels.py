@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from executorch_webgpu.ops.dispatch import DeviceFacts
 
 FEW_ROWS = 8  # up to here one pass over the weights for each row costs less than a tile of mostly absent rows
-ENOUGH_TILES = 96  # with fewer large tiles, most processors of a large card would idle
+ENOUGH_TILES = 96  # with fewer tiles, most processors of a large card would idle
+WANTED_TILES = 256  # what splits of the columns bring their number to
+SHORTEST_SPLIT = 256  # columns; shorter ones cost more to add up than they save
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,21 @@ def choose(product: Product, facts: DeviceFacts) -> str:
     if product.group % 8:
         return "plain"
     tiles = math.ceil(product.rows / 128) * math.ceil(product.outputs / 128)
-    return "tile8" if tiles >= ENOUGH_TILES else "tile4"
+    if facts.software:
+        return "tile8" if tiles >= ENOUGH_TILES else "tile4"
+    return "tile8" if product.rows > 64 and product.outputs > 64 else "tile4"
+
+
+def matmul_splits(product: Product, size: int, facts: DeviceFacts) -> tuple[int, int]:
+    """Return into how many splits the columns are cut, and the columns of one, for tiles of 16 ``size`` outputs."""
+    tiles = math.ceil(product.rows / (16 * size)) * math.ceil(product.outputs / (16 * size))
+    if facts.software or tiles >= ENOUGH_TILES or product.outputs % 4:
+        return 1, product.columns
+    splits = min(WANTED_TILES // tiles, product.columns // SHORTEST_SPLIT, 16)
+    if splits < 2:
+        return 1, product.columns
+    span = math.ceil(product.columns / splits / 32) * 32
+    return math.ceil(product.columns / span), span
 
 
 def matvec_lanes(product: Product, facts: DeviceFacts) -> int:

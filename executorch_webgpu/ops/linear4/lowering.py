@@ -6,7 +6,7 @@ import math
 
 from executorch_webgpu.ops.context import Lowering
 from executorch_webgpu.ops.dispatch import MAX_GRID, Tensor, threads_1d
-from executorch_webgpu.ops.linear4.kernels import Product, choose, matvec_lanes, matvec_rows
+from executorch_webgpu.ops.linear4.kernels import Product, choose, matmul_splits, matvec_lanes, matvec_rows
 from executorch_webgpu.ops.registry import lowering
 from executorch_webgpu.ops.workgroups import subgroup_define
 
@@ -82,18 +82,34 @@ def linear(
         )
     else:
         size = 8 if kernel == "tile8" else 4
+        splits, span = matmul_splits(product, size, ctx.facts)
+        tiles = math.ceil(outputs / (16 * size)), math.ceil(rows / (16 * size)), splits
+        params = {
+            "rows": rows,
+            "outputs": outputs,
+            "columns": columns,
+            "group": group,
+            "scale_stride": stride,
+            "span": span,
+        }
+        defines |= {"SIZE": str(size), "SPLIT": "1" if splits > 1 else ""}
+        if splits == 1:
+            ctx.dispatch("linear4/matmul.wgsl", grid=tiles, bindings=bindings, params=params, defines=defines)
+            return
+        partial = ctx.scratch((splits, rows, outputs))
         ctx.dispatch(
             "linear4/matmul.wgsl",
-            grid=(math.ceil(outputs / (16 * size)), math.ceil(rows / (16 * size)), 1),
-            bindings=bindings,
-            params={
-                "rows": rows,
-                "outputs": outputs,
-                "columns": columns,
-                "group": group,
-                "scale_stride": stride,
-            },
-            defines={**defines, "SIZE": str(size)},
+            grid=tiles,
+            bindings={"x": x, "weight": weight, "scales": scales, "out": partial},
+            params=params,
+            defines={**defines, "BIAS": ""},
+        )
+        ctx.dispatch(
+            "linear4/matmul_sum.wgsl",
+            grid=threads_1d(out.numel // 4),
+            bindings={"partial": partial, "out": out} | ({"bias": bias} if bias is not None else {}),
+            params={"quads": out.numel // 4, "row_quads": outputs // 4, "splits": splits},
+            defines={"X": x.dtype.name, "BIAS": defines["BIAS"]},
         )
 
 

@@ -1,10 +1,15 @@
 // out = x W^T + bias for many rows of x: a workgroup of 16 x 16 invocations makes a tile of 16 SIZE x 16 SIZE outputs,
 // each invocation SIZE x SIZE of them (SIZE is 4 or 8) in registers. Tiles of x and of the dequantized weights, DEPTH
-// columns deep, lie transposed in workgroup memory: 16 KiB in all. The next tiles are loaded while these are used.
+// columns deep, lie transposed in workgroup memory. The next tiles are loaded while these are used.
 #include "common/tensor.wgsl" NAME=x BINDING=0 DTYPE=${X} ACCESS=read VEC4=1
 @group(0) @binding(1) var<storage, read> weight: array<u32>;
 #include "common/tensor.wgsl" NAME=scales BINDING=2 DTYPE=${S} ACCESS=read
+#if SPLIT
+// The sums of each split of the columns; matmul_sum.wgsl adds them.
+@group(0) @binding(3) var<storage, read_write> out: array<vec4<f32>>;
+#else
 #include "common/tensor.wgsl" NAME=out BINDING=3 DTYPE=${X} ACCESS=read_write VEC4=${WIDE}
+#endif
 #if BIAS
 #include "common/tensor.wgsl" NAME=bias BINDING=4 DTYPE=${BIAS} ACCESS=read
 #endif
@@ -14,17 +19,19 @@ struct Params {
   columns: u32,
   group: u32,
   scale_stride: u32,
+  span: u32,  // columns of a split
 }
 @group(0) @binding(5) var<uniform> p: Params;
 
 const TILE: u32 = ${SIZE}u * 16u;
-const QUADS: u32 = TILE / 4u;
+const QUADS: u32 = TILE / 4u + 1u;  // padded against bank conflicts
 #if SIZE == 8
 const DEPTH: u32 = 16u;
 #else
 const DEPTH: u32 = 32u;
 #endif
 const STEP: u32 = 256u / TILE;
+const XSTEP: u32 = 1024u / DEPTH;
 var<workgroup> tile_x: array<vec4<f32>, DEPTH * QUADS>;
 var<workgroup> tile_w: array<vec4<f32>, DEPTH * QUADS>;
 
@@ -46,8 +53,11 @@ fn keep_w(k: u32, n: u32, v: vec4<f32>) {
   tile_w[(k + 3u) * QUADS + n / 4u][n % 4u] = v.w;
 }
 
-fn write_four(row: u32, n: u32, sums: vec4<f32>) {
+fn write_four(split: u32, row: u32, n: u32, sums: vec4<f32>) {
   if (row >= p.rows) { return; }
+#if SPLIT
+  if (n < p.outputs) { out[((split * p.rows + row) * p.outputs + n) / 4u] = sums; }
+#else
   var v = sums;
 #if BIAS
   for (var k = 0u; k < 4u; k++) { v[k] += bias_load(min(n + k, p.outputs - 1u)); }
@@ -58,6 +68,7 @@ fn write_four(row: u32, n: u32, sums: vec4<f32>) {
   for (var k = 0u; k < 4u; k++) {
     if (n + k < p.outputs) { out[row * p.outputs + n + k] = v[k]; }
   }
+#endif
 #endif
 }
 
@@ -71,14 +82,20 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   // What this invocation loads of each tile: two quads of x, one word (eight columns) of a weight row.
   let lm = local % TILE;
   let lk = local / TILE;
-  let x_row = min(m0 + lm, p.rows - 1u) * (p.columns / 4u);
+  // Neighbours load neighbouring quads of a row of x.
+  let xk = local % (DEPTH / 4u);
+  let xm = local / (DEPTH / 4u);
+  let x_row = min(m0 + xm, p.rows - 1u) * (p.columns / 4u);
+  let x_row_b = min(m0 + xm + XSTEP, p.rows - 1u) * (p.columns / 4u);
   let n_row = min(n0 + lm, p.outputs - 1u);
   let w_row = n_row * (p.columns / 8u);
 
-  var xa = x_quad(x_row + lk);
-  var xb = x_quad(x_row + lk + STEP);
-  var word = weight[w_row + lk];
-  var scale = scales_load((lk * 8u / p.group) * p.scale_stride + n_row);
+  let begin = workgroup.z * p.span;
+  let end = min(begin + p.span, p.columns);
+  var xa = x_quad(x_row + begin / 4u + xk);
+  var xb = x_quad(x_row_b + begin / 4u + xk);
+  var word = weight[w_row + begin / 8u + lk];
+  var scale = scales_load(((begin + lk * 8u) / p.group) * p.scale_stride + n_row);
 
 #include "linear4/matmul_registers.wgsl" I=0
 #include "linear4/matmul_registers.wgsl" I=1
@@ -91,9 +108,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
 #include "linear4/matmul_registers.wgsl" I=7
 #endif
 
-  for (var k0 = 0u; k0 < p.columns; k0 += DEPTH) {
-    keep_x(lk * 4u, lm, xa);
-    keep_x((lk + STEP) * 4u, lm, xb);
+  for (var k0 = begin; k0 < end; k0 += DEPTH) {
+    keep_x(xk * 4u, xm, xa);
+    keep_x(xk * 4u, xm + XSTEP, xb);
 #if HIGH_FIRST
     keep_w(lk * 8u, lm, nibble_values(word, vec4<u32>(4u, 0u, 12u, 8u)) * scale);
     keep_w(lk * 8u + 4u, lm, nibble_values(word, vec4<u32>(20u, 16u, 28u, 24u)) * scale);
@@ -103,29 +120,17 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
 #endif
     workgroupBarrier();
     // The last turn loads its own tile again, so that no index passes the end.
-    let next = min(k0 + DEPTH, p.columns - DEPTH);
-    xa = x_quad(x_row + next / 4u + lk);
-    xb = x_quad(x_row + next / 4u + lk + STEP);
+    let next = min(k0 + DEPTH, end - DEPTH);
+    xa = x_quad(x_row + next / 4u + xk);
+    xb = x_quad(x_row_b + next / 4u + xk);
     word = weight[w_row + next / 8u + lk];
     scale = scales_load(((next + lk * 8u) / p.group) * p.scale_stride + n_row);
-    for (var k = 0u; k < DEPTH; k++) {
-      let a0 = tile_x[k * QUADS + ty];
-      let b0 = tile_w[k * QUADS + tx];
-#if SIZE == 8
-      let a1 = tile_x[k * QUADS + 16u + ty];
-      let b1 = tile_w[k * QUADS + 16u + tx];
+#include "linear4/matmul_columns.wgsl" BASE=0
+#include "linear4/matmul_columns.wgsl" BASE=8
+#if SIZE == 4
+#include "linear4/matmul_columns.wgsl" BASE=16
+#include "linear4/matmul_columns.wgsl" BASE=24
 #endif
-#include "linear4/matmul_step.wgsl" I=0 A=a0.x
-#include "linear4/matmul_step.wgsl" I=1 A=a0.y
-#include "linear4/matmul_step.wgsl" I=2 A=a0.z
-#include "linear4/matmul_step.wgsl" I=3 A=a0.w
-#if SIZE == 8
-#include "linear4/matmul_step.wgsl" I=4 A=a1.x
-#include "linear4/matmul_step.wgsl" I=5 A=a1.y
-#include "linear4/matmul_step.wgsl" I=6 A=a1.z
-#include "linear4/matmul_step.wgsl" I=7 A=a1.w
-#endif
-    }
     workgroupBarrier();
   }
 
