@@ -29,7 +29,7 @@ from executorch_webgpu.llm.config import Sampling
 FloatArray = np.ndarray[Any, np.dtype[np.float32]]
 
 _MASK = 0xFFFFFFFF
-_HEAD = 1024  # candidates looked at before all are sorted
+_HEAD = 1024  # candidates sorted at first; more only where they do not decide
 
 
 def hash32(value: int) -> int:
@@ -95,7 +95,7 @@ def _draw(logits: FloatArray, sampling: Sampling, u: float) -> int:
             return token
         if head == limit:
             raise Internal("no token could be drawn")
-        head = limit
+        head = min(8 * head, limit)
 
 
 def _weights(logits: FloatArray, largest: np.float32, temperature: float) -> FloatArray:
@@ -155,4 +155,5 @@ def _largest(logits: FloatArray, count: int) -> np.ndarray[Any, np.dtype[np.intp
         chosen = np.concatenate([above, equal])
     else:
         chosen = np.arange(len(logits))
-    return chosen[np.lexsort((chosen, -logits[chosen]))]
+    # Equals are in ascending order already, and a stable sort keeps them so.
+    return chosen[np.argsort(-logits[chosen], kind="stable")]
