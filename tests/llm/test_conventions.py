@@ -93,3 +93,26 @@ def test_a_text_goes_on_in_pieces(runner: TextLLMRunner) -> None:
     runner.prefill(whole[3:4])
     runner.prefill(whole[4:])
     assert draw(runner, [text["greedy"][6]], 2) == text["greedy"][7:9]
+
+
+def test_surplus_steps_do_not_count(runner: TextLLMRunner) -> None:
+    text = GOLDEN[0]
+    runner.reset()
+    stream = runner.stream(text["prompt"], GenerationConfig(temperature=0, ignore_eos=True))
+    drawn = [next(stream).token for _ in range(4)]
+    runner.end_stream()
+    assert drawn == text["greedy"][:4] and runner.position == len(text["prompt"]) + 4
+    # Another token than the one that would have come: the rows that surplus steps wrote must not be seen.
+    whole = [*text["prompt"], *drawn, 77]
+    going_on = draw(runner, [77], 4)
+    runner.reset()
+    assert draw(runner, whole, 4) == going_on
+
+
+def test_log_probabilities_agree_between_devices(device: str) -> None:
+    def told(name: str, where: str) -> list[float | None]:
+        with TextLLMRunner(FIXTURES / name, load_tokenizer(FIXTURES / "llama2c.bin"), device=where) as runner:
+            config = GenerationConfig(temperature=0, max_new_tokens=8, ignore_eos=True)
+            return [chunk.logprob for chunk in runner.stream(GOLDEN[0]["prompt"], config)]
+
+    assert told("dynamic.pte", device) == pytest.approx(told("no_cache.pte", "cpu"), abs=1e-3)
