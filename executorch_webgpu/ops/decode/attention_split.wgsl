@@ -44,6 +44,19 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   let kv_head = workgroup.x;
   let base = workgroup.y * SPLIT;
   let count = min(SPLIT, p.start + 1u - base);
+  for (var i = thread; i < HEADS * QUADS; i += THREADS) {
+    query[i] = rotate(q_quad(kv_head * HEADS * QUADS + i), i % QUADS) * p.scale;
+  }
+  // The workgroup whose positions hold the new one writes it, and reads it back after the barrier.
+  if (base + count == p.start + 1u && thread < QUADS) {
+    let source = kv_head * QUADS + thread;
+    let fresh = (p.start * p.kv_heads + kv_head) * QUADS + thread;
+    k_cache_put(fresh, rotate(k_quad(source), thread));
+    v_cache_put(fresh, v_quad(source));
+  }
+  storageBarrier();
+  workgroupBarrier();
+
   let lane = thread % QUADS;
   let row = thread / QUADS;
   // Everything is loaded before it is needed, so that the loads wait together.
@@ -57,31 +70,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   for (var i = 0u; i < STEPS; i++) {
     let position = base + min(row + i * POSITIONS, count - 1u);
     values[i] = v_cache_quad((position * p.kv_heads + kv_head) * QUADS + lane);
-  }
-#endif
-  for (var i = thread; i < HEADS * QUADS; i += THREADS) {
-    query[i] = rotate(q_quad(kv_head * HEADS * QUADS + i), i % QUADS) * p.scale;
-  }
-  // The workgroup whose positions hold the new one writes its row of the cache.
-  let fresh_key = rotate(k_quad(kv_head * QUADS + lane), lane);
-  let fresh_value = v_quad(kv_head * QUADS + lane);
-  if (base + count == p.start + 1u && thread < QUADS) {
-    let fresh = (p.start * p.kv_heads + kv_head) * QUADS + thread;
-    k_cache_put(fresh, fresh_key);
-    v_cache_put(fresh, fresh_value);
-  }
-#if !SUBGROUP
-  storageBarrier();
-#endif
-  workgroupBarrier();
-
-#if SUBGROUP
-  for (var i = 0u; i < STEPS; i++) {
-    // What was loaded for the new row is of the cache before it was written.
-    if (base + min(row + i * POSITIONS, count - 1u) == p.start) {
-      keys[i] = fresh_key;
-      values[i] = fresh_value;
-    }
   }
   for (var i = 0u; i < STEPS; i++) {
     let at = row + i * POSITIONS;
