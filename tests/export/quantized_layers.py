@@ -71,6 +71,19 @@ def q4gsw(rows: int, columns: int, group: int) -> Layer:
     return Layer(et_vk.linear_q4gsw, (codes(rows, columns // 2), scales(columns // group, rows)), group)
 
 
+class Channels4(nn.Module):
+    """A linear layer with 4-bit weights of a scale a row."""
+
+    def __init__(self, outputs: int, columns: int) -> None:
+        super().__init__()
+        self.register_buffer("weight", bytes8(outputs, columns, low=-8))
+        self.register_buffer("scale", scales(outputs))
+        self.register_buffer("zero", torch.zeros(outputs, dtype=INT32))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return F.linear(x, qd.dequantize_per_channel(self.weight, self.scale, self.zero, 0, -8, 7, INT8))
+
+
 class Dynamic8(nn.Module):
     """int8 activations of a scale a row and 4-bit weights: 8da4w."""
 
@@ -166,6 +179,7 @@ CASES = [
     Case("q4gsw_tile", q4gsw(70, 96, 32), (values(37, 96),), operators=(Q4,), supported=(Q4,)),
     Case("q4gsw_small_groups", q4gsw(11, 48, 8), (values(3, 48),), operators=(Q4,), supported=(Q4,)),
     Case("q4gsw_half", Biased(12, 64, 32), (values(3, 64),), (Q4,), force_fp16=True, supported=(Q4,), atol=1e-2),
+    rows("linear_qcs4w", Channels4(20, 64), 64, f"{VK}linear_qcs4w.default"),
     Case("8da4w_one_row", Dynamic8(24, 64, 32, bias=True), (values(1, 64),), operators=(CHOOSE, DQ8), atol=1e-4),
     rows("8da4w", Dynamic8(20, 64, 32, bias=False), 64, CHOOSE, DQ8, atol=1e-4),
     Case(

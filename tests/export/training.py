@@ -46,6 +46,8 @@ CASES = [
         lambda x, s: et_vk.q4gsw_requant(x, s, 32),
         (values(13, 64), COARSE),
         operators=(REQUANT,),
+        dynamic_shapes=({0: M}, {1: M}),
+        extra_inputs=[(values(n, 64), COARSE[:, -n:].contiguous()) for n in (5, 2)],
         supported=(REQUANT,),
     ),
     Case(

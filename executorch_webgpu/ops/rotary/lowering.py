@@ -55,9 +55,7 @@ def apply_rotary_emb(ctx: Lowering, q: Tensor, k: Tensor, cosine: Tensor, sine: 
 
 
 @lowering("et_vk.apply_rotary_emb_hf.default")
-def apply_rotary_emb_hf(
-    ctx: Lowering, q: Tensor, k: Tensor, cosine: Tensor, sine: Tensor, start: IntLike = 0
-) -> None:
+def apply_rotary_emb_hf(ctx: Lowering, q: Tensor, k: Tensor, cosine: Tensor, sine: Tensor, start: IntLike = 0) -> None:
     """Turn halves by rows ``start .. start + S`` of tables [positions, R]."""
     ctx.guard(start, 0, cosine.shape[0] - q.shape[1], "the position in the rotary table")
     _rotate(ctx, "halves", q, k, cosine, sine, start, 0)
