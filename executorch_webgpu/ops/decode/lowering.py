@@ -13,7 +13,7 @@ from executorch_webgpu.ops.symbols import IntLike, ceil_div
 
 COLUMNS = 32  # of a row that a lane takes at a time: one vec4<u32>
 ROWS = 8  # of a workgroup
-SPLIT = 64  # positions of the cache that a workgroup attends to
+SPLIT = 32  # positions of the cache that a workgroup attends to
 
 
 def matvec_shape(columns: int, teams: int, facts: DeviceFacts) -> tuple[int, int]:
@@ -195,7 +195,7 @@ def rope_sdpa(
         sequence == 1
         and q.shape[0] == 1
         and size % 4 == 0
-        and quads > 1
+        and quads >= 4
         and 64 % quads == 0
         and heads % kv_heads == 0
         and heads // kv_heads <= 8
