@@ -89,6 +89,8 @@ def _convolution(
     "et_vk.q8ta_conv2d_dw.default",
     "et_vk.q8ta_conv2d_general.default",
     "et_vk.q8ta_conv2d_im2col.default",
+    "et_vk.conv2d_q8ta_q8csw_q8to.default",
+    "et_vk.conv2d_q8ta_q8csw_q8to_dw.default",
     dtypes=("int8",),
 )
 def q8ta_conv2d(

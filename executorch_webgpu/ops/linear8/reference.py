@@ -101,6 +101,7 @@ def _convolve(x: Array, weight: Array, stride: Pair, padding: Pair, dilation: Pa
     "et_vk.q8ta_conv2d_pw.default",
     "et_vk.q8ta_conv2d_general.default",
     "et_vk.q8ta_conv2d_im2col.default",
+    "et_vk.conv2d_q8ta_q8csw_q8to.default",
 )
 def q8ta_conv2d(
     out: Out,
@@ -127,7 +128,7 @@ def q8ta_conv2d(
     return quantize(_add_bias(_scaled(sums, scale, scales, 1), bias, activation, 1), out_scale, out_zero)
 
 
-@reference("et_vk.q8ta_conv2d_dw.default")
+@reference("et_vk.q8ta_conv2d_dw.default", "et_vk.conv2d_q8ta_q8csw_q8to_dw.default")
 def q8ta_conv2d_dw(
     out: Out,
     x: Array,
