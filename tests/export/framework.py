@@ -2,7 +2,8 @@
 
 Needs torch and executorch; the tests that read the results need neither. One file here is one family: it lists its
 cases in a table and ends in ``write_family``; the result is ``tests/fixtures/ops/<family>.npz``, which holds every
-program and array of the family in one compressed block (keep it below 300 KB: small shapes, several operators a case).
+program and array of the family in one compressed block. Keep it below 300 KB: small shapes, several operators a case,
+``long_values`` where a tensor must be long.
 
     from framework import Case, Dim, values, write_family
 
@@ -15,6 +16,8 @@ program and array of the family in one compressed block (keep it below 300 KB: s
         # A case of the CPU kernels: nothing is delegated, the operators are those of the execution plan.
         Case("fmod", lambda x, y: torch.fmod(x, y), (values(5), values(5)), operators=("aten::fmod.Tensor_out",),
              delegate=False),
+        # An operator that only runtimes know: the partitioner is told to take it.
+        Case("tan", torch.tan, (values(5),), operators=("aten.tan.default",), supported=("aten.tan.default",)),
     ]
 
     if __name__ == "__main__":
