@@ -8,16 +8,27 @@ from executorch_webgpu.ops.registry import lowerings, references
 
 # Operators that PyTorch's exporter cannot be made to write; each has the reason and is tested elsewhere.
 REMOVED = "the exporter takes it out of every graph; tests/ops/test_unexported.py has it"
+RUNTIME_NAME = "only runtimes know the name; tests/ops/test_runtime_names.py has it"
 WITHOUT_GOLDEN: dict[str, str] = {
     "aten.alias_copy.default": REMOVED,
     "aten.copy.default": REMOVED,
     "aten.hardshrink.default": "the exporter decomposes it; tests/ops/test_unexported.py has it",
     "aten.scalar_tensor.default": "the partitioner leaves it to the CPU; tests/ops/test_unexported.py has it",
     "dim_order_ops._clone_dim_order.default": REMOVED,
+    "et_vk.adamw_step.default": "its aliased outputs cannot be exported; tests/ops/test_kernel_choice.py has it",
+    "et_vk.conv2d_q8ta_q8csw_q8to.default": RUNTIME_NAME,
+    "et_vk.conv2d_q8ta_q8csw_q8to_dw.default": RUNTIME_NAME,
+    "et_vk.linear_q8csw.default": RUNTIME_NAME,
+    "et_vk.q4gsw_linear.default": RUNTIME_NAME,
+    "et_vk.q8ta_conv2d_general.default": RUNTIME_NAME,
+    "et_vk.q8ta_conv2d_im2col.default": RUNTIME_NAME,
+    "llama.custom_sdpa.default": "always fused with its cache's update; tests/ops/test_kernel_choice.py has it",
 }
 
 # Operators whose shape never varies in an exported program, each with the reason.
-STATIC: dict[str, str] = {}
+STATIC: dict[str, str] = {
+    "et_vk.q8ta_linear_gemv.default": "the exporter chooses it for exactly one row",
+}
 
 
 def exported() -> set[str]:
