@@ -35,6 +35,18 @@ CASES = [
     Case("nearest", resize("nearest"), (values(1, 3, 7, 11),), NEAREST),
     Case("bilinear", resize("bilinear", False), (values(1, 3, 7, 11),), BILINEAR),
     Case("bilinear_aligned", resize("bilinear", True), (values(1, 3, 7, 11),), BILINEAR),
+    Case(
+        "resize_dynamic",
+        lambda x: (
+            functional.interpolate(x, scale_factor=2.0, mode="nearest"),
+            functional.interpolate(x, scale_factor=2.0, mode="bilinear"),
+            torch.ops.et_vk.grid_priors(x, 8, 0.5),
+        ),
+        (values(1, 3, 7, 11),),
+        (*NEAREST, *BILINEAR, "et_vk.grid_priors.default"),
+        dynamic_shapes=({2: Dim("rows", min=2, max=7)},),
+        extra_inputs=[(values(1, 3, 4, 11),), (values(1, 3, 2, 11),)],
+    ),
     Case("nearest_half", resize("nearest"), (values(1, 3, 7, 11, dtype=torch.float16),), NEAREST),
     Case("bilinear_half", resize("bilinear", False), (values(1, 3, 7, 11, dtype=torch.float16),), BILINEAR),
     Case("grid", warp, (values(2, 3, 7, 11), values(2, 5, 13, 2, low=-1.3, high=1.3)), GRID),

@@ -155,6 +155,14 @@ CASES = [
         ("aten.unfold_copy.default",),
     ),
     Case(
+        "repeat_dynamic",
+        lambda x: (x.repeat(2, 3), x.unfold(1, 3, 2) * 2),
+        (values(7, 5),),
+        ("aten.repeat.default", "aten.unfold_copy.default"),
+        dynamic_shapes=({0: N},),
+        extra_inputs=[(values(3, 5),), (values(1, 5),)],
+    ),
+    Case(
         "pad",
         lambda x: (functional.pad(x, (2, 1), value=-3.5), functional.pad(x, (0, 0, 1, 2)), functional.pad(x, (-1, -1))),
         (values(3, 5, 7),),

@@ -40,6 +40,9 @@ def run_on_gpu(
             input_ids.append(len(values))
             inputs.append(arg)
             values.append(_tensor(arg.shape, arg.dtype.name))
+        elif isinstance(arg, list) and any(isinstance(item, np.ndarray) for item in arg):
+            items = tuple(place(item) for item in arg)
+            values.append(ValueList(items))
         elif isinstance(arg, list):
             values.append(DoubleList(tuple(arg)) if any(isinstance(i, float) for i in arg) else IntList(tuple(arg)))
         else:
