@@ -119,12 +119,19 @@ def test_adamw_step(gpu: Device) -> None:
         assert difference(got, want, 1e-6, 1e-6, 0) is None
 
 
+def test_linear4_blocks(gpu: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linear4_lowering, "choose", lambda product, facts: "block")
+    weight, scales = rng.integers(0, 256, (44, 48), dtype=np.uint8), floats(3, 44) * 0.05
+    agree(gpu, "et_vk.linear_q4gsw.default", [floats(13, 96), weight, scales, 32, floats(44)], (13, 44), "float32")
+    agree(gpu, "et_vk.linear_qcs4w.default", [floats(5, 96), weight, floats(44) * 0.05], (5, 44), "float32")
+
+
 def test_linear4_choice() -> None:
     facts = DeviceFacts()
     shape = {"outputs": 2048, "columns": 2048, "packed": 2048, "group": 32}
     assert linear4_kernels.choose(Product(1, **shape), facts) == "matvec"
     assert linear4_kernels.choose(Product(512, **shape), facts) == "tile8"
-    assert linear4_kernels.choose(Product(512, **shape), DeviceFacts(software=True)) == "tile4"
+    assert linear4_kernels.choose(Product(512, **shape), DeviceFacts(software=True)) == "block"
     assert linear4_kernels.choose(Product(16, **shape), facts) == "tile4"
     assert linear4_kernels.choose(Product(1, **{**shape, "group": 16}), facts) == "tile4"
     assert linear4_kernels.choose(Product(1, **{**shape, "columns": 2040}), facts) == "plain"

@@ -26,18 +26,17 @@ class Product:
 
 
 def choose(product: Product, facts: DeviceFacts) -> str:
-    """Return ``matvec``, ``tile8``, ``tile4`` or ``plain``."""
+    """Return ``matvec``, ``tile8``, ``tile4``, ``block`` or ``plain``."""
     even = product.columns % 32 == 0 and product.packed == product.columns
     aligned = product.wide_elements or product.outputs % 4 == 0
     if not even or not aligned or facts.max_invocations < 256:
         return "plain"
+    if facts.software and product.rows > 2 and product.outputs % 4 == 0 and product.group % 8 == 0:
+        return "block"
     if product.rows <= FEW_ROWS and product.group % 32 == 0:
         return "matvec"
     if product.group % 8:
         return "plain"
-    tiles = math.ceil(product.rows / 128) * math.ceil(product.outputs / 128)
-    if facts.software:
-        return "tile8" if tiles >= ENOUGH_TILES else "tile4"
     return "tile8" if product.rows > 64 and product.outputs > 64 else "tile4"
 
 

@@ -65,6 +65,20 @@ def linear(
                 **subgroup_define(ctx.facts),
             },
         )
+    elif kernel == "block":
+        ctx.dispatch(
+            "linear4/block.wgsl",
+            grid=(math.ceil(outputs / 64), math.ceil(rows / 8), 1),
+            bindings=bindings,
+            params={
+                "rows": rows,
+                "outputs": outputs,
+                "columns": columns,
+                "group": group,
+                "scale_stride": stride,
+            },
+            defines=defines,
+        )
     elif kernel == "plain":
         ctx.dispatch(
             "linear4/plain.wgsl",

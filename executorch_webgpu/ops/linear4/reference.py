@@ -6,22 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from executorch_webgpu.ops.linear4.packing import dequantize, unpack
+from executorch_webgpu.ops.linear4.packing import product, unpack
 from executorch_webgpu.ops.registry import Out, reference
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-def product(x: Array, weight: Array, bias: Array | None) -> Array:
-    """Return ``x @ weight^T + bias`` in float32; ``bias`` may be longer than the rows of ``weight``."""
-    result = np.asarray(x, np.float32) @ weight.T
-    return result if bias is None else np.asarray(result + np.asarray(bias, np.float32)[: weight.shape[0]])
+def add_bias(x: Array, bias: Array | None) -> Array:
+    """Return ``x + bias``; ``bias`` may be longer than the last dim of ``x``."""
+    return x if bias is None else np.asarray(x + np.asarray(bias, np.float32)[: x.shape[-1]])
 
 
 @reference("et_vk.linear_q4gsw.default", "et_vk.q4gsw_linear.default")
 def linear_q4gsw(out: Out, x: Array, weight: Array, scales: Array, group: int, bias: Array | None = None) -> Array:
     """Take x [..., K], weight uint8 [N, K/2] low nibble first, scales [K/group, N]."""
-    return product(x, dequantize(weight, scales, group, x.shape[-1]), bias)
+    return add_bias(product(x, weight, scales, group), bias)
 
 
 @reference("et_vk.linear_dq8ca_q4gsw.default")
@@ -41,14 +40,13 @@ def linear_dq8ca_q4gsw(
     scale = np.reshape(x_scale, (*x.shape[:-1], 1)).astype(np.float32)
     zero = np.reshape(x_zero, (*x.shape[:-1], 1)).astype(np.float32)
     quantized = np.clip(np.round(rows * (np.float32(1) / scale)) + zero, -128, 127)
-    return product((quantized - zero) * scale, dequantize(weight, scales, group, x.shape[-1]), bias)
+    return add_bias(product((quantized - zero) * scale, weight, scales, group), bias)
 
 
 @reference("et_vk.linear_qcs4w.default")
 def linear_qcs4w(out: Out, x: Array, weight: Array, scales: Array) -> Array:
     """Take x [..., K], weight uint8 [N, K/2] high nibble first, one scale a row."""
-    columns = x.shape[-1]
-    return product(x, dequantize(weight, scales.reshape(1, -1), columns, columns, high_first=True), None)
+    return product(x, weight, scales.reshape(1, -1), x.shape[-1], high_first=True)
 
 
 @reference("et_vk.embedding_q4gsw.default")
