@@ -113,7 +113,7 @@ def _bench_language(
     repeat: int,
     output: str,
 ) -> None:
-    from executorch_webgpu.insight.language_bench import TestResult, plan_tests, time_test
+    from executorch_webgpu.insight.language_bench import SpeedResult, plan_tests, time_test
     from executorch_webgpu.llm.config import Sampling
     from executorch_webgpu.llm.metadata import read_metadata
     from executorch_webgpu.llm.opening import open_decoder
@@ -126,7 +126,7 @@ def _bench_language(
     prompts = [min(_DEFAULT_PROMPT, room)] if counts[0] is None else counts[0]
     generates = [min(_DEFAULT_GENERATE, room - 2)] if counts[1] is None else counts[1]
     sampling = Sampling(temperature=0, logprobs=False)
-    results: list[TestResult] = []
+    results: list[SpeedResult] = []
     for test in plan_tests(prompts, generates, depths, context):
         with progress(f"measuring {test.name}"):
             results.append(time_test(decoder, lambda limit: decoder.generate_tokens(sampling, limit), test, repeat))

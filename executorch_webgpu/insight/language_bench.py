@@ -29,7 +29,7 @@ Draw = Callable[[int], Generator[object, None, None]]  # draws that many tokens,
 
 
 @dataclass(frozen=True)
-class Test:
+class SpeedTest:
     """One figure: ``prompt`` tokens taken or ``generate`` tokens drawn, after ``depth`` tokens of context."""
 
     prompt: int
@@ -56,10 +56,10 @@ class Test:
 
 
 @dataclass(frozen=True)
-class TestResult:
+class SpeedResult:
     """Seconds of each repetition."""
 
-    test: Test
+    test: SpeedTest
     seconds: list[float]
 
     @property
@@ -78,7 +78,9 @@ class TestResult:
         return float(np.std(self.speeds, ddof=1)) if len(self.seconds) > 1 else 0.0
 
 
-def plan_tests(prompts: Sequence[int], generates: Sequence[int], depths: Sequence[int], context: int) -> list[Test]:
+def plan_tests(
+    prompts: Sequence[int], generates: Sequence[int], depths: Sequence[int], context: int
+) -> list[SpeedTest]:
     """Return the tests in llama-bench's order; 0 leaves a kind out.
 
     Raises:
@@ -86,8 +88,8 @@ def plan_tests(prompts: Sequence[int], generates: Sequence[int], depths: Sequenc
     """
     tests = []
     for depth in depths:
-        tests += [Test(count, 0, depth) for count in prompts if count]
-        tests += [Test(0, count, depth) for count in generates if count]
+        tests += [SpeedTest(count, 0, depth) for count in prompts if count]
+        tests += [SpeedTest(0, count, depth) for count in generates if count]
     for test in tests:
         if test.context > context:
             raise InvalidArgument(
@@ -97,7 +99,7 @@ def plan_tests(prompts: Sequence[int], generates: Sequence[int], depths: Sequenc
     return tests
 
 
-def time_test(decoder: TextDecoder, draw: Draw, test: Test, repeat: int, seed: int = 0) -> TestResult:
+def time_test(decoder: TextDecoder, draw: Draw, test: SpeedTest, repeat: int, seed: int = 0) -> SpeedResult:
     """Run one test ``repeat`` times after a warm-up run. Tokens are random; the first token drawn belongs to pp."""
     random = np.random.default_rng(seed)
     vocabulary = decoder.vocab_size or 256
@@ -123,7 +125,7 @@ def time_test(decoder: TextDecoder, draw: Draw, test: Test, repeat: int, seed: i
         return time.perf_counter() - start
 
     once(min(test.generate, 4))
-    return TestResult(test, [once(test.generate) for _ in range(repeat)])
+    return SpeedResult(test, [once(test.generate) for _ in range(repeat)])
 
 
 def _drain(tokens: Generator[object, None, None]) -> None:
