@@ -97,7 +97,7 @@ def linear(
     else:
         size = 8 if kernel == "tile8" else 4
         splits, span = matmul_splits(product, size, ctx.facts)
-        tiles = math.ceil(outputs / (16 * size)), math.ceil(rows / (16 * size)), splits
+        grid = math.ceil(outputs / (16 * size)), math.ceil(rows / (16 * size)), splits
         params = {
             "rows": rows,
             "outputs": outputs,
@@ -108,12 +108,12 @@ def linear(
         }
         defines |= {"SIZE": str(size), "SPLIT": "1" if splits > 1 else ""}
         if splits == 1:
-            ctx.dispatch("linear4/matmul.wgsl", grid=tiles, bindings=bindings, params=params, defines=defines)
+            ctx.dispatch("linear4/matmul.wgsl", grid=grid, bindings=bindings, params=params, defines=defines)
             return
         partial = ctx.scratch((splits, rows, outputs))
         ctx.dispatch(
             "linear4/matmul.wgsl",
-            grid=tiles,
+            grid=grid,
             bindings={"x": x, "weight": weight, "scales": scales, "out": partial},
             params=params,
             defines={**defines, "BIAS": ""},

@@ -10,7 +10,9 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 # The two values, -8..7, of each byte, that of the low nibble first.
 PAIRS = np.stack([np.arange(256) % 16 - 8, np.arange(256) // 16 - 8], -1)
-FLOAT_PAIRS = PAIRS.astype(np.float32)
+# The same as floats, both in one 64-bit word: a look-up of words is several times as fast as one of pairs.
+LOW_FIRST = PAIRS.astype(np.float32).view(np.uint64).ravel()
+HIGH_FIRST = np.ascontiguousarray(PAIRS[:, ::-1]).astype(np.float32).view(np.uint64).ravel()
 BLOCK = 1 << 22  # weights that are dequantized at once
 
 
@@ -26,13 +28,13 @@ def unpack(packed: Array, columns: int, high_first: bool = False) -> Array:
 
 def dequantize(packed: Array, scales: Array, group: int, columns: int, high_first: bool = False) -> Array:
     """Return float32 [N, ``columns``]; ``scales`` is [groups, N or more], one for ``group`` columns."""
-    table = FLOAT_PAIRS[:, ::-1] if high_first else FLOAT_PAIRS
     rows = packed.shape[0]
-    values = np.take(table, packed, 0).reshape(rows, -1)[:, :columns]
+    words = np.take(HIGH_FIRST if high_first else LOW_FIRST, packed)
+    values = words.view(np.float32).reshape(rows, -1)[:, :columns]
     factors = np.asarray(scales, np.float32)[:, :rows].T
     if columns % group == 0 and factors.shape[1] == columns // group:
         grouped = values.reshape(rows, -1, group)
-        return np.multiply(grouped, factors[:, :, None]).reshape(rows, columns)
+        return np.multiply(grouped, factors[:, :, None], out=grouped).reshape(rows, columns)
     return np.asarray(values * np.repeat(factors, group, 1)[:, :columns])
 
 
