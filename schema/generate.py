@@ -59,7 +59,7 @@ def slots(field: str, kind: str, enums: dict[str, list[int]], unions: dict[str, 
     if kind == "string":
         return [[field, "string", None]]
     if kind in unions:
-        return [[field + "_type", "scalar", 1], [field, "union", unions[kind]]]
+        return [[field + "_type", "tag", 1], [field, "union", unions[kind]]]
     if kind.startswith("["):
         item = kind[1:-1]
         if item in SCALARS:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from executorch_webgpu.errors import InvalidExternalData, InvalidProgram
-from executorch_webgpu.format.files import MappedFile, Source
+from executorch_webgpu.format.accessors import damaged, listed, numbers, shown, text
+from executorch_webgpu.format.files import MappedFile, Source, part_of
 from executorch_webgpu.format.generated import flat_tensor
 from executorch_webgpu.format.identify import identify
-from executorch_webgpu.format.segments import Segments, checked_extent, ints, text
+from executorch_webgpu.format.segments import Segments, tensor_data_extent
 from executorch_webgpu.format.verify import verify
 
 
@@ -18,7 +19,7 @@ class Layout:
 
     scalar_type: int
     sizes: tuple[int, ...]
-    dim_order: tuple[int, ...]
+    dim_order: tuple[int, ...]  # empty where the file does not say
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,31 @@ class ExternalItem:
     data: memoryview
     layout: Layout | None
     file: str
+
+    def tensor_data(self, name: str, expected: Layout, nbytes: int) -> memoryview:
+        """Return the first ``nbytes`` of the payload, of a tensor called ``name``.
+
+        Raises:
+            InvalidExternalData: The file says that it is another tensor, or it is too short.
+        """
+        found = self.layout
+        if found is not None and (found.scalar_type, found.sizes) != (expected.scalar_type, expected.sizes):
+            raise InvalidExternalData(
+                f"{self.file}: the tensor {shown(name)} has the sizes {listed(found.sizes)} and the scalar type "
+                f"{found.scalar_type}; the program expects {listed(expected.sizes)} and {expected.scalar_type}; "
+                "pass the .ptd that was exported with it"
+            )
+        if found is not None and found.dim_order not in ((), expected.dim_order):
+            raise InvalidExternalData(
+                f"{self.file}: the tensor {shown(name)} has the dim order {listed(found.dim_order)}; the program "
+                f"expects {listed(expected.dim_order)}; pass the .ptd that was exported with it"
+            )
+        if len(self.data) < nbytes:
+            raise InvalidExternalData(
+                f"{self.file}: the tensor {shown(name)} has {len(self.data)} bytes, expected {nbytes}; "
+                "pass the .ptd that was exported with the program"
+            )
+        return self.data if len(self.data) == nbytes else part_of(self.data, 0, nbytes)
 
 
 def open_external(source: Source) -> tuple[MappedFile, dict[str, ExternalItem]]:
@@ -51,30 +77,26 @@ def open_external(source: Source) -> tuple[MappedFile, dict[str, ExternalItem]]:
 def _read(file: MappedFile) -> dict[str, ExternalItem]:
     if bytes(file.view[4:8]) != b"FT01":
         raise InvalidExternalData(f"{file.name} is {identify(file.view)}; expected a tensor data file (.ptd)")
-    head = bytes(file.view[8:48])
-    if head[:4] != b"FH01" or len(head) < 40:
-        raise InvalidExternalData(f"{file.name} is damaged: the header FH01 is missing")
-    start, size, base = (int.from_bytes(head[at : at + 8], "little") for at in (8, 16, 24))
-    extent = checked_extent(file, start + size, base, InvalidExternalData)
-    # The flatbuffer may count from the start of the file or be cut out by the header.
+    extent = tensor_data_extent(file, InvalidExternalData)
     flatbuffer = file.view[: extent.flatbuffer_size]
     verify(flatbuffer, "flat_tensor", b"FT01", file.name, InvalidExternalData)
     root = flat_tensor.FlatTensor.GetRootAs(flatbuffer, 0)
-    spans = [(root.Segments(i).Offset(), root.Segments(i).Size()) for i in range(root.SegmentsLength())]
+    spans = [(segment.Offset(), segment.Size()) for segment in map(root.Segments, range(root.SegmentsLength()))]
     segments = Segments(file, extent, spans, InvalidExternalData)
     items: dict[str, ExternalItem] = {}
     for index in range(root.NamedDataLength()):
         entry = root.NamedData(index)
         key = text(entry.Key())
-        if key in items:
-            raise InvalidExternalData(f"{file.name}: the key {key!r} occurs twice")
+        if not key or key in items:
+            why = f"the key {shown(key)} occurs twice" if key else f"entry {index} has no key"
+            raise damaged(InvalidExternalData, file.name, why)
         found = entry.TensorLayout()
         layout = None
         if found is not None:
             layout = Layout(
                 found.ScalarType(),
-                ints(found.SizesLength, found.Sizes),
-                ints(found.DimOrderLength, found.DimOrder),
+                numbers(found.SizesLength(), found.SizesAsNumpy),
+                numbers(found.DimOrderLength(), found.DimOrderAsNumpy),
             )
-        items[key] = ExternalItem(segments.get(entry.SegmentIndex(), f"the key {key!r}"), layout, file.name)
+        items[key] = ExternalItem(segments.get(entry.SegmentIndex(), f"the key {shown(key)}"), layout, file.name)
     return items

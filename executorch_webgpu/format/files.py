@@ -70,8 +70,16 @@ class MappedFile:
     def slice(self, start: int, size: int) -> memoryview:
         """Return a view that ``close`` releases; the range must have been checked."""
         view = self.view[start : start + size]
-        self._views.append(view)
+        self.register(view)
         return view
+
+    def owns(self, view: memoryview) -> bool:
+        """Return whether a view is one of this mapping."""
+        return self._map is not None and view.obj is self._map
+
+    def register(self, view: memoryview) -> None:
+        """Take a view that ``close`` is to release."""
+        self._views.append(view)
 
     def narrow(self, start: int, size: int) -> None:
         """Make the view a part of itself: a program that lies inside another file."""
@@ -93,6 +101,15 @@ class MappedFile:
 
 # The files whose pages may count as memory of this process.
 _mapped_files: weakref.WeakSet[MappedFile] = weakref.WeakSet()
+
+
+def part_of(view: memoryview, start: int, size: int) -> memoryview:
+    """Return a part of a view; closing the file that the view belongs to releases the part too."""
+    part = view[start : start + size]
+    for file in tuple(_mapped_files):
+        if file.owns(view):
+            file.register(part)
+    return part
 
 
 def trim_mappings() -> None:

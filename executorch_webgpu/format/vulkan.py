@@ -10,12 +10,14 @@ import numpy as np
 
 from executorch_webgpu.errors import DelegateInvalidCompatibility, InvalidExternalData
 from executorch_webgpu.format import vulkan_graph as g
+from executorch_webgpu.format.accessors import checked_indices, damaged, listed, numbers, shown, text
+from executorch_webgpu.format.files import part_of
 from executorch_webgpu.format.generated import vulkan_graph as schema
-from executorch_webgpu.format.segments import ints, text
 from executorch_webgpu.format.verify import verify
 
 _NAMED = (1 << 64) - 1  # the offset of a constant that is looked up by its key
 _HEADER = 30
+_MAX_BYTES = 1 << 40
 _TYPES = schema.GraphTypes
 _DTYPES: dict[int, np.dtype[Any]] = {
     0: np.dtype(np.bool_),
@@ -27,7 +29,24 @@ _DTYPES: dict[int, np.dtype[Any]] = {
     6: np.dtype(np.float64),
     7: np.dtype(np.int64),
 }
-_UNSET = 127
+_CLASSES: dict[int, Any] = {
+    _TYPES.Int: schema.Int,
+    _TYPES.Double: schema.Double,
+    _TYPES.Bool: schema.Bool,
+    _TYPES.VkTensor: schema.VkTensor,
+    _TYPES.IntList: schema.IntList,
+    _TYPES.DoubleList: schema.DoubleList,
+    _TYPES.BoolList: schema.BoolList,
+    _TYPES.ValueList: schema.ValueList,
+    _TYPES.String: schema.String,
+    _TYPES.SymInt: schema.SymInt,
+}
+_LISTS: dict[int, type[g.IntList | g.DoubleList | g.BoolList | g.ValueList]] = {
+    _TYPES.IntList: g.IntList,
+    _TYPES.DoubleList: g.DoubleList,
+    _TYPES.BoolList: g.BoolList,
+    _TYPES.ValueList: g.ValueList,
+}
 
 
 def read_vulkan_graph(payload: memoryview, named_data: Mapping[str, memoryview], where: str) -> g.VulkanGraph:
@@ -47,22 +66,11 @@ class _Reader:
         self.where = where
 
     def fail(self, what: str) -> DelegateInvalidCompatibility:
-        return DelegateInvalidCompatibility(f"{self.where}: the Vulkan delegate blob is damaged: {what}")
+        return damaged(DelegateInvalidCompatibility, f"{self.where}: the Vulkan delegate blob", what)
 
     def read(self) -> g.VulkanGraph:
         payload = self.payload
-        magic = bytes(payload[4:8])
-        if magic != b"VH00" or len(payload) < _HEADER:
-            raise DelegateInvalidCompatibility(
-                f"{self.where}: the Vulkan delegate blob starts with {magic!r}, expected b'VH00'; "
-                "export the program again with ExecuTorch 1.x"
-            )
-        header = bytes(payload[:_HEADER])
-        size = int.from_bytes(header[8:10], "little")
-        flat_start, flat_size, data_start = (int.from_bytes(header[i : i + 4], "little") for i in (10, 14, 18))
-        data_size = int.from_bytes(header[22:30], "little")
-        if size != _HEADER or flat_start + flat_size > len(payload) or data_start + data_size > len(payload):
-            raise self.fail(f"its header points past its {len(payload)} bytes")
+        flat_start, flat_size, data_start, data_size = self._header()
         flatbuffer = payload[flat_start : flat_start + flat_size]
         what = f"{self.where}: the Vulkan delegate graph"
         verify(flatbuffer, "vulkan_graph", b"VK00", what, DelegateInvalidCompatibility)
@@ -72,86 +80,111 @@ class _Reader:
         )
         values = tuple(self._value(root.Values(i), i, len(constants)) for i in range(root.ValuesLength()))
         self._check_values(values, constants)
-        inputs = self._ids(ints(root.InputIdsLength, root.InputIds), len(values), "an input")
-        outputs = self._ids(ints(root.OutputIdsLength, root.OutputIds), len(values), "an output")
-        chain = []
-        for i in range(root.ChainLength()):
-            call = root.Chain(i)
-            args = self._ids(ints(call.ArgsLength, call.Args), len(values), f"an argument of node {call.NodeId()}")
-            if not args:
-                raise self.fail(f"node {call.NodeId()} has no arguments")
-            chain.append(g.OperatorCall(call.NodeId(), text(call.Name()), args))
-        return g.VulkanGraph(text(root.Version()), tuple(chain), values, inputs, outputs, constants)
+        inputs = self._ends(numbers(root.InputIdsLength(), root.InputIdsAsNumpy), values, "an input")
+        outputs = self._ends(numbers(root.OutputIdsLength(), root.OutputIdsAsNumpy), values, "an output")
+        if len(set(inputs)) != len(inputs):
+            raise self.fail("a value is an input twice")
+        chain = tuple(self._node(root.Chain(i), i, len(values)) for i in range(root.ChainLength()))
+        return g.VulkanGraph(text(root.Version()), chain, values, inputs, outputs, constants)
+
+    def _header(self) -> tuple[int, int, int, int]:
+        """Return the offsets and sizes of the flatbuffer and of the inline constants."""
+        header = bytes(self.payload[:_HEADER])
+        if header[4:8] != b"VH00" or len(header) < _HEADER:
+            raise DelegateInvalidCompatibility(
+                f"{self.where}: the Vulkan delegate blob starts with {header[4:8]!r}, expected b'VH00' and a header of "
+                f"{_HEADER} bytes; export the program again with ExecuTorch 1.x"
+            )
+        size = int.from_bytes(header[8:10], "little")
+        if size != _HEADER:
+            raise DelegateInvalidCompatibility(
+                f"{self.where}: the Vulkan delegate blob has a header of {size} bytes, expected {_HEADER}; "
+                "export the program again with ExecuTorch 1.x"
+            )
+        flat_start, flat_size, data_start = (int.from_bytes(header[i : i + 4], "little") for i in (10, 14, 18))
+        data_size = int.from_bytes(header[22:30], "little")
+        total = len(self.payload)
+        if flat_start < _HEADER or flat_start + flat_size > total:
+            raise self.fail(f"its flatbuffer lies at bytes {flat_start} to {flat_start + flat_size} of {total}")
+        if data_start < flat_start + flat_size or data_start + data_size > total:
+            raise self.fail(f"its constants lie at bytes {data_start} to {data_start + data_size} of {total}")
+        return flat_start, flat_size, data_start, data_size
 
     def _ids(self, items: tuple[int, ...], count: int, what: str) -> tuple[int, ...]:
-        for item in items:
-            if not 0 <= item < count:
-                raise self.fail(f"{what} is value {item} of {count}")
+        return checked_indices(items, count, what, self.fail)
+
+    def _ends(self, items: tuple[int, ...], values: tuple[g.GraphValue, ...], what: str) -> tuple[int, ...]:
+        for item in self._ids(items, len(values), what):
+            if not isinstance(values[item], g.GraphTensor | g.SymInt):
+                raise self.fail(f"{what} is value {item}, which is no tensor and no SymInt")
         return items
 
+    def _node(self, call: Any, index: int, count: int) -> g.OperatorCall:
+        name = text(call.Name())
+        what = f"node {index} ({shown(name)})"
+        if not name:
+            raise self.fail(f"node {index} has no operator name")
+        args = self._ids(numbers(call.ArgsLength(), call.ArgsAsNumpy), count, f"an argument of {what}")
+        if not args:
+            raise self.fail(f"{what} has no arguments")
+        return g.OperatorCall(call.NodeId(), name, args)
+
     def _constant(self, table: Any, index: int, start: int, size: int) -> g.Constant:
-        offset, length, key = table.Offset(), table.Length(), text(table.NamedKey()) or None
+        offset, length = table.Offset(), table.Length()
         if offset == _NAMED:
-            if key is None:
-                raise self.fail(f"constant {index} has neither an offset nor a key")
-            found = self.named_data.get(key)
-            if found is None:
-                raise InvalidExternalData(
-                    f"{self.where}: constant {index} (key {key}) is not in the program; "
-                    "pass the .ptd files that belong to it (--data)"
-                )
-            if len(found) < length:
-                raise InvalidExternalData(
-                    f"{self.where}: constant {index} (key {key}) has {len(found)} bytes, expected {length}"
-                )
-            return g.Constant(length, found[:length], key)
+            return self._named_constant(text(table.NamedKey()), index, length)
         if offset + length > size:
-            raise self.fail(f"constant {index} needs bytes {offset} to {offset + length} of {size}")
-        return g.Constant(length, self.payload[start + offset : start + offset + length], None)
+            raise self.fail(f"constant {index} lies at bytes {offset} to {offset + length} of {size}")
+        return g.Constant(length, part_of(self.payload, start + offset, length), None)
+
+    def _named_constant(self, key: str, index: int, length: int) -> g.Constant:
+        if not key:
+            raise self.fail(f"constant {index} has neither an offset nor a key")
+        found = self.named_data.get(key)
+        if found is None:
+            raise InvalidExternalData(
+                f"{self.where}: constant {index} (key {shown(key)}) is not in the program; "
+                "pass the .ptd files that belong to it (--data)"
+            )
+        if len(found) < length:
+            raise InvalidExternalData(
+                f"{self.where}: constant {index} (key {shown(key)}) has {len(found)} bytes, expected {length}; "
+                "pass the .ptd files that were exported with the program"
+            )
+        return g.Constant(length, found if len(found) == length else part_of(found, 0, length), key)
 
     def _value(self, entry: Any, index: int, constants: int) -> g.GraphValue:
         kind = entry.ValueType()
-        table = entry.Value()
-
-        def read(cls: Any) -> Any:
-            found = cls()
-            found.Init(table.Bytes, table.Pos)
-            return found
-
-        if kind in (_TYPES.NONE, _TYPES.Null):
+        if kind == _TYPES.Null:
             return None
-        if kind == _TYPES.Int:
-            return int(read(schema.Int).IntVal())
-        if kind == _TYPES.Double:
-            return float(read(schema.Double).DoubleVal())
-        if kind == _TYPES.Bool:
-            return bool(read(schema.Bool).BoolVal())
-        if kind == _TYPES.String:
-            return text(read(schema.String).StringVal())
-        if kind == _TYPES.SymInt:
-            return g.SymInt(read(schema.SymInt).Value())
-        if kind == _TYPES.VkTensor:
-            return self._tensor(read(schema.VkTensor), index, constants)
-        if kind == _TYPES.DoubleList:
-            doubles = read(schema.DoubleList)
-            return g.DoubleList(tuple(float(doubles.Items(i)) for i in range(doubles.ItemsLength())))
-        if kind == _TYPES.BoolList:
-            bools = read(schema.BoolList)
-            return g.BoolList(tuple(bool(bools.Items(i)) for i in range(bools.ItemsLength())))
-        if kind == _TYPES.IntList:
-            items = read(schema.IntList)
-            return g.IntList(ints(items.ItemsLength, items.Items))
-        items = read(schema.ValueList)
-        return g.ValueList(ints(items.ItemsLength, items.Items))
+        if kind not in _CLASSES:
+            raise self.fail(f"value {index} is of no known kind")
+        table, found = entry.Value(), _CLASSES[kind]()
+        found.Init(table.Bytes, table.Pos)
+        match kind:
+            case _TYPES.VkTensor:
+                return self._tensor(found, index, constants)
+            case _TYPES.Int:
+                return int(found.IntVal())
+            case _TYPES.Double:
+                return float(found.DoubleVal())
+            case _TYPES.Bool:
+                return bool(found.BoolVal())
+            case _TYPES.String:
+                return text(found.StringVal())
+            case _TYPES.SymInt:
+                return g.SymInt(found.Value())
+        return _LISTS[kind](numbers(found.ItemsLength(), found.ItemsAsNumpy))
 
     def _tensor(self, table: Any, index: int, constants: int) -> g.GraphTensor:
         dtype = _DTYPES.get(table.Datatype())
         if dtype is None:
             raise self.fail(f"value {index} has the data type {table.Datatype()}")
-        staging = dtype if table.StagingDatatype() == _UNSET else _DTYPES.get(table.StagingDatatype(), dtype)
-        sizes = ints(table.DimsLength, table.Dims)
-        if len(sizes) > 8 or math.prod(sizes) * dtype.itemsize >= 1 << 40:
-            raise self.fail(f"value {index} has the sizes {list(sizes)}")
+        staging = _DTYPES.get(table.StagingDatatype(), dtype)  # else it is unset
+        sizes = numbers(table.DimsLength(), table.DimsAsNumpy)
+        # Dims of 0 must not hide others that no array can have.
+        if len(sizes) > 8 or math.prod(size or 1 for size in sizes) * dtype.itemsize >= _MAX_BYTES:
+            raise self.fail(f"value {index} has the sizes {listed(sizes)}")
         constant = max(-1, table.ConstantId())
         if constant >= constants:
             raise self.fail(f"value {index} is constant {constant} of {constants}")
@@ -169,6 +202,6 @@ class _Reader:
                 need = math.prod(value.sizes) * min(value.dtype.itemsize, value.staging_dtype.itemsize)
                 if constants[value.constant_id].length < need:
                     raise self.fail(
-                        f"value {index} ({value.dtype} {list(value.sizes)}) needs {need} bytes, "
+                        f"value {index} ({value.dtype} {listed(value.sizes)}) needs {need} bytes, "
                         f"its constant has {constants[value.constant_id].length}"
                     )
