@@ -62,6 +62,8 @@ def attend(
     """Record attention; causal from position ``start``, or over all keys where ``start`` is None."""
     if queries.out.numel == 0:
         return
+    if keys.most == 0:
+        raise NotSupported("attention over no keys")
     if queries.heads % keys.heads:
         raise InvalidProgram(f"{queries.heads} query heads cannot share {keys.heads} key heads")
     if mask is not None and isinstance(keys.length, int) and mask.shape[-1] != 1 and mask.shape[-1] < keys.length:
