@@ -91,12 +91,12 @@ class Device:
         return measure_subgroup_size(self)
 
     def buffer(self, nbytes: int, what: str, uniform: bool = False) -> Buffer:
-        """Return a new zeroed buffer of at least ``nbytes``, padded to 16 bytes.
+        """Return a new zeroed buffer of at least ``nbytes``, padded to 32 bytes: four elements of the widest dtype.
 
         Raises:
             OutOfResources: The device's limit would be passed.
         """
-        size = max(16, (nbytes + 15) & ~15)
+        size = max(32, (nbytes + 31) & ~31)
         limit = self.limits["max-buffer-size"]
         if size > limit:
             raise OutOfResources(f"{what} needs {size} bytes; the limit of {self.name} is {limit} bytes a buffer")

@@ -97,7 +97,7 @@ class Executable:
                 buffer = self._scratch[-1 - tensor.storage]
             else:
                 buffer = self._resources.buffer(tensor.storage)
-            size = max(16, (tensor.nbytes + 15) & ~15) if tensor.storage >= 0 else buffer.size
+            size = max(32, (tensor.nbytes + 31) & ~31) if tensor.storage >= 0 else buffer.size
             if size > limit:
                 raise OutOfResources(
                     f"{dispatch.label}: {name} ({tensor.dtype} {list(tensor.shape)}) is {size} bytes; "

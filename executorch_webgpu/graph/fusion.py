@@ -139,7 +139,9 @@ class _Matcher:
     def fuse_residuals(self) -> None:
         """``residual + linear(x)``."""
         for add in self.nodes:
-            if add.name != "aten.add.Tensor" or add in self.taken or self.graph.values[add.arg(2)] != 1:
+            if add.name != "aten.add.Tensor" or add in self.taken:
+                continue
+            if len(add.args) > 2 and self.graph.values[add.arg(2)] != 1:
                 continue
             for made, residual in ((add.arg(1), add.arg(0)), (add.arg(0), add.arg(1))):
                 linear = self.maker(made, LINEAR)

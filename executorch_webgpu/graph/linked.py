@@ -7,9 +7,9 @@ positions that the host knows: then surplus steps write rows that are overwritte
 from __future__ import annotations
 
 import struct
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
@@ -23,9 +23,23 @@ from executorch_webgpu.graph.nodes import tensor_args
 from executorch_webgpu.ops.context import Lowering
 from executorch_webgpu.ops.dispatch import Tensor
 from executorch_webgpu.ops.registry import lowerings
+from executorch_webgpu.ops.symbols import live
 
 POSITIONED = frozenset({"sdpa_with_kv_cache.default", "update_cache.default"})
 RESULT_BYTES = 16
+CHOICE_POSITION = -1  # the live slot of the chosen token's place; the graph's own slots are value ids
+CHOOSERS = 4  # compiled choices kept
+
+
+@dataclass(frozen=True)
+class Draw:
+    """The settings of ``choice.sample``; see its reference. ``top_k`` 0, ``top_p`` 1 and ``min_p`` 0 are off."""
+
+    temperature: float
+    top_k: int
+    top_p: float
+    min_p: float
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -70,7 +84,8 @@ class LinkedRun:
         graph, plan = delegate.graph, delegate.plan
         self._token_storage = plan.of(graph.input_ids[token_input])
         self._result = delegate.resources.add(RESULT_BYTES, "the chosen token")
-        self._chooser: Executable | None = None
+        self._draw: Draw | None = None
+        self._choosers: OrderedDict[Draw | None, Executable] = OrderedDict()
         self._waiting: deque[tuple[Readback, int]] = deque()
         self._free: list[Readback] = []
 
@@ -78,6 +93,10 @@ class LinkedRun:
     def in_flight(self) -> int:
         """How many steps were submitted and not taken."""
         return len(self._waiting)
+
+    def choose_by(self, draw: Draw | None) -> None:
+        """Have the steps from now on draw their tokens; None takes the most likely."""
+        self._draw = draw
 
     def set_token(self, token: int) -> None:
         """Give the first step its token."""
@@ -97,14 +116,14 @@ class LinkedRun:
                 position if position_shape is None else np.full(tuple(position_shape), position, np.int32)
             )
             step = self.delegate.prepare(inputs, skip=self._token_input)
-            chooser = self._chooser or self._make_chooser(step.state, step.environment)
-            self._chooser = chooser
-            chooser_grids = chooser.grids(step.environment)
+            chooser = self._chooser(step.state, step.environment)
+            environment = {CHOICE_POSITION: position + 1}
+            chooser.write_live(environment)
             readback = self._free.pop() if self._free else Readback(self.device, RESULT_BYTES)
             commands = record(
                 self.device,
                 (*step.executable.launches, *chooser.launches),
-                (*step.executable.grids(step.environment), *chooser_grids),
+                (*step.executable.grids(step.environment), *chooser.grids(environment)),
                 [Copy(self.delegate.resources.buffer(self._result), readback.buffer, RESULT_BYTES)],
             )
             submission = self.device.submit(commands)
@@ -124,17 +143,29 @@ class LinkedRun:
         while self._waiting:
             self.take()
 
+    def _chooser(self, state: State, environment: dict[int, int]) -> Executable:
+        """Return the compiled choice for the settings."""
+        chooser = self._choosers.get(self._draw)
+        if chooser is None:
+            chooser = self._choosers[self._draw] = self._make_chooser(state, environment)
+            if len(self._choosers) > CHOOSERS:
+                self._choosers.popitem(last=False)[1].close()
+        self._choosers.move_to_end(self._draw)
+        return chooser
+
     def _make_chooser(self, state: State, environment: dict[int, int]) -> Executable:
         delegate = self.delegate
-        graph = delegate.graph
+        graph, draw = delegate.graph, self._draw
         compilation = Compilation(
             graph, delegate.plan, delegate.resources, delegate.facts, state.copy(), environment, delegate.where
         )
         logits = compilation.tensor(graph.output_ids[0])
         token = Tensor((1,), np.dtype(np.int32), self._token_storage)
         result = Tensor((4,), np.dtype(np.uint32), self._result)
-        context = Lowering("choice.greedy", (), (), delegate.facts, compilation)
-        lowerings()["choice.greedy"].function(context, logits, token, result)
+        name = "choice.greedy" if draw is None else "choice.sample"
+        settings = () if draw is None else (live(CHOICE_POSITION), *astuple(draw))
+        context = Lowering(name, (), (), delegate.facts, compilation)
+        lowerings()[name].function(context, logits, token, result, *settings)
         count = len(context.dispatches)
         compiled = Compiled(
             tuple(context.dispatches), tuple(compilation.scratch), (), (), compilation.state, (-1,) * count

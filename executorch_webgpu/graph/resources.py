@@ -65,7 +65,7 @@ class Resources:
         found = self._scratch.get(index)
         if found is None or found.size < nbytes:
             # Graphs compiled before keep the smaller buffer alive as long as they need it.
-            found = self.device.buffer(1 << max(4, (nbytes - 1).bit_length()), f"{self.where}: scratch memory")
+            found = self.device.buffer(1 << max(5, (nbytes - 1).bit_length()), f"{self.where}: scratch memory")
             self._scratch[index] = found
         return found
 

@@ -19,11 +19,11 @@ def to_graph(array: Array, dtype: np.dtype[Any], what: str) -> Array:
     """
     if array.dtype == dtype:
         checked = array if dtype.itemsize < 8 or array.size == 0 else _in_range(array, np.dtype(np.int32), what)
-        return np.ascontiguousarray(checked)
+        return np.asarray(checked, order="C")
     if dtype.kind in "iu" and array.dtype.kind in "iu":
         _in_range(array, dtype, what)
     with np.errstate(over="ignore"):
-        return np.ascontiguousarray(array.astype(dtype))
+        return np.asarray(array.astype(dtype), order="C")
 
 
 def _in_range(array: Array, dtype: np.dtype[Any], what: str) -> Array:

@@ -22,7 +22,7 @@ class Tensor:
     """A tensor as a lowering sees it: contiguous, row-major, dims concrete for this compile.
 
     ``storage`` names the memory; elements of less than a word are packed, the lowest in the lowest bits, and every
-    storage is padded to 16 bytes, so that whole groups of four elements may be written.
+    storage is padded to 32 bytes, so that whole groups of four elements may be written.
     """
 
     shape: Shape

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from executorch_webgpu.ops.dispatch import DeviceFacts
 
 FEW_ROWS = 4  # up to here the keys are split over workgroups, beyond it the rows are
+FEW_ROWS_SOFTWARE = 24  # where workgroup memory is ordinary memory, tiles in it pay later
 LONGEST_DIM = 256
 
 
@@ -24,7 +25,7 @@ def choose(shape: Attention, facts: DeviceFacts) -> str:
     """Return ``split``, ``tiled`` or ``plain``."""
     if shape.dim % 4 or shape.dim > LONGEST_DIM or facts.max_invocations < 256:
         return "plain"
-    return "split" if shape.rows <= FEW_ROWS else "tiled"
+    return "split" if shape.rows <= (FEW_ROWS_SOFTWARE if facts.software else FEW_ROWS) else "tiled"
 
 
 def split_keys(dim: int) -> int:
