@@ -111,6 +111,10 @@ def power(out: Out, x: Value, y: Value) -> Array:
     """``x`` to the power ``y``; integers wrap, and their negative powers are rounded toward zero."""
     a, b = promoted(x, y, like=out.dtype)
     if a.dtype.kind not in "iu":
+        # PyTorch takes these two numbers as sqrt and rsqrt, which tell -0 and -inf apart from 0 and inf.
+        if isinstance(y, float) and abs(y) == 0.5:
+            root = np.sqrt(a)
+            return np.asarray(root if y > 0 else 1 / root)
         return np.asarray(np.power(a, b))
     positive = np.power(a, np.maximum(b, 0))
     odd = np.where(b % 2 == 0, 1, -1)
