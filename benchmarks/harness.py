@@ -62,9 +62,7 @@ class Bench:
             ctx = Lowering("bench", (), range(len(outs)), self.facts, self._memory(outs))
             build(ctx, index)
             dispatches += ctx.dispatches
-        compiled = Compiled(
-            tuple(dispatches), tuple(self._scratch), (), (), State(), tuple(range(len(dispatches)))
-        )
+        compiled = Compiled(tuple(dispatches), tuple(self._scratch), (), (), State(), tuple(range(len(dispatches))))
         resources = SimpleNamespace(buffer=self._buffers.__getitem__, scratch=self._scratch_buffer, where="bench")
         executable = Executable(compiled, resources, self.device)
         executable.write_live({})
@@ -74,9 +72,7 @@ class Bench:
             self.device.wait(self.device.submit(record(self.device, executable.launches, executable.grids({}))))
         timer = PassTimer(self.device, repeats)
         for index in range(repeats):
-            commands = record(
-                self.device, executable.launches, executable.grids({}), timestamps=timer.writes(index)
-            )
+            commands = record(self.device, executable.launches, executable.grids({}), timestamps=timer.writes(index))
             self.device.wait(self.device.submit(commands))
         executable.close()
         return statistics.median(timer.seconds()) / sets

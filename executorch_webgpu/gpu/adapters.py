@@ -1,8 +1,8 @@
 """Adapters: listing them, and choosing one by the rules of the ``device`` argument.
 
-``auto`` takes a discrete GPU, then an integrated one, then a software adapter; ``gpu`` the same but fails where there is
-none; else an index or part of a name. A card seen through several backends counts once. OpenGL is listed last and never
-chosen unless named.
+``auto`` takes a discrete GPU, then an integrated one, then a software adapter; ``gpu`` the same but fails where there
+is none; else an index or part of a name. A card seen through several backends counts once. OpenGL is listed last and
+never chosen unless named.
 """
 
 from __future__ import annotations

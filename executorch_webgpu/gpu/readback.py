@@ -7,7 +7,7 @@ from typing import Any
 from wgpu.backends.wgpu_native import ffi, lib
 
 from executorch_webgpu.errors import DeviceLost
-from executorch_webgpu.gpu.device import Buffer, Device
+from executorch_webgpu.gpu.device import Device
 
 _MAP_READ = 1
 

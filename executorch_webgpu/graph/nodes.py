@@ -113,7 +113,7 @@ def mutated_values(graph: VulkanGraph, nodes: list[Node]) -> frozenset[int]:
     """Return the values that are written although they exist before: constants, caches, in-place operands."""
     table = references()
     found: set[int] = set()
-    for node in (part for node in nodes for part in node.parts):
+    for node in (part for whole in nodes for part in whole.parts):
         reads = set(tensor_args(graph, node))
         for value in node.outputs:
             tensor = graph.values[value]

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from executorch_webgpu.format.vulkan_graph import GraphTensor, VulkanGraph
 from executorch_webgpu.graph.nodes import PREPACK, Node, mutated_values, tensor_args
 
-
 BINDING_ALIGNMENT = 256  # WebGPU's default minStorageBufferOffsetAlignment
 
 
@@ -82,7 +81,7 @@ def renames(node: Node) -> bool:
 def _find_roots(graph: VulkanGraph, nodes: list[Node], mutated: frozenset[int]) -> dict[int, int]:
     root: dict[int, int] = {}
     outputs = set(graph.output_ids)
-    for node in (part for node in nodes for part in node.parts):
+    for node in (part for whole in nodes for part in whole.parts):
         if not renames(node) or not node.outputs or not node.args:
             continue
         source, target = node.arg(0), node.outputs[0]

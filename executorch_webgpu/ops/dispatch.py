@@ -49,8 +49,11 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Dispatch:
-    """One dispatch. ``bindings`` are by the names of the shader's storage variables, ``params`` by those of the
-    members of its ``struct Params``; ``defines`` choose the text variant, ``constants`` set ``override`` constants."""
+    """One dispatch.
+
+    ``bindings`` are by the names of the shader's storage variables, ``params`` by those of the members of its ``struct
+    Params``; ``defines`` choose the text variant, ``constants`` set ``override`` constants.
+    """
 
     shader: str
     defines: tuple[tuple[str, str], ...]

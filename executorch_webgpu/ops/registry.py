@@ -36,8 +36,8 @@ class Out:
 class Reference:
     """The meaning of an operator in numpy.
 
-    ``function(out, *args)`` gets an ``Out`` (a tuple of them where ``outputs`` is not 1), then the arguments: tensors as
-    arrays of logical shape, lists as lists, absent things as None. It answers with an array (or a tuple or list of
+    ``function(out, *args)`` gets an ``Out`` (a tuple of them where ``outputs`` is not 1), then the arguments: tensors
+    as arrays of logical shape, lists as lists, absent things as None. It answers with an array (or a tuple or list of
     arrays); the caller casts to ``out.dtype``. Caches are written in place.
     """
 
@@ -52,7 +52,8 @@ class Lowering:
     """How an operator of a delegate runs on a GPU.
 
     ``function(ctx, *args)`` declares each output with ``ctx.out(shape)`` and records dispatches. For a ``renaming`` it
-    records nothing and returns the shape of an output whose elements are those of its first argument in order.
+    records nothing and returns the shape of an output whose elements are those of its first argument in order. That of
+    a fused operator answers False, before it records anything, where its kernel does not suit the shapes.
     ``dtypes`` are those accepted for the first tensor argument (for the output where there is none).
     """
 
