@@ -48,8 +48,11 @@ class RunAheadDecoder(HostDecoder):
         self._position_shape = None if number else (1,) * signature.position_rank
 
     def generate_tokens(self, sampling: Sampling, limit: int) -> Generator[TokenStep, None, None]:
-        """Draw tokens: the first from the prompt's logits on the host, the others on the device."""
-        if not sampling.greedy or sampling.repetition_penalty != 1:
+        """Draw tokens: the first from the prompt's logits on the host, the others on the device.
+
+        A repetition penalty looks at the whole text: it stays on the host.
+        """
+        if sampling.repetition_penalty != 1:
             yield from super().generate_tokens(sampling, limit)
             return
         if limit < 1:
@@ -63,7 +66,11 @@ class RunAheadDecoder(HostDecoder):
         super().reset()
 
     def _run_ahead(self, sampling: Sampling, limit: int) -> Generator[TokenStep, None, None]:
+        from executorch_webgpu.graph.linked import Draw
+
         linked = self._linked
+        settings = sampling.temperature, sampling.top_k, sampling.top_p, sampling.min_p, sampling.seed
+        linked.choose_by(None if sampling.greedy else Draw(*settings))
         first = len(self._tokens) - 1
         linked.set_token(self._tokens[-1])
         # The caches hold every token before the last; what the steps add counts once it was handed out.

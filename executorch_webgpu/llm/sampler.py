@@ -25,26 +25,11 @@ import numpy as np
 
 from executorch_webgpu.errors import Internal, InvalidState
 from executorch_webgpu.llm.config import Sampling
+from executorch_webgpu.ops.choice.uniform import uniform
 
 FloatArray = np.ndarray[Any, np.dtype[np.float32]]
 
-_MASK = 0xFFFFFFFF
 _HEAD = 1024  # candidates sorted at first; more only where they do not decide
-
-
-def hash32(value: int) -> int:
-    """Return the PCG output permutation of a 32-bit integer (O'Neill's RXS-M-XS after one step of the generator)."""
-    state = (value * 747796405 + 2891336453) & _MASK
-    word = (((state >> ((state >> 28) + 4)) ^ state) * 277803737) & _MASK
-    return (word >> 22) ^ word
-
-
-def uniform(seed: int, position: int) -> float:
-    """Return the number in [0, 1), a multiple of 2^-24, that belongs to a 64-bit seed and a position."""
-    mixed = hash32(seed & _MASK)
-    mixed = hash32(mixed ^ (seed >> 32 & _MASK))
-    mixed = hash32(mixed ^ (position & _MASK))
-    return (mixed >> 8) * 2.0**-24
 
 
 def penalised(logits: FloatArray, seen: np.ndarray[Any, np.dtype[np.intp]], penalty: float) -> FloatArray:

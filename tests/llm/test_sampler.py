@@ -7,7 +7,8 @@ import pytest
 
 from executorch_webgpu.errors import InvalidState
 from executorch_webgpu.llm.config import Sampling
-from executorch_webgpu.llm.sampler import choose, hash32, log_probability, penalised, uniform
+from executorch_webgpu.llm.sampler import choose, log_probability, penalised
+from executorch_webgpu.ops.choice.uniform import hash32, uniform
 
 PLAIN = Sampling(temperature=1.0, top_p=1.0)
 

@@ -5,9 +5,11 @@
 @group(0) @binding(2) var<storage, read_write> result: array<vec4<u32>>;
 struct Params {
   slices: u32,
+  count: u32,
 }
 @group(0) @binding(3) var<uniform> p: Params;
 #include "choice/merge.wgsl"
+#include "common/special.wgsl"
 
 @compute @workgroup_size(256)
 fn main(@builtin(local_invocation_index) thread: u32) {
@@ -18,7 +20,10 @@ fn main(@builtin(local_invocation_index) thread: u32) {
   }
   best = merge_workgroup(best, thread);
   if (thread == 0u) {
-    token[0] = bitcast<i32>(best.id);
-    result[0] = vec4<u32>(best.id, bitcast<u32>(-log(best.sum)), best.nan, 0u);
+    // Among NaN alone no id was found.
+    let id = min(best.id, p.count - 1u);
+    token[0] = bitcast<i32>(id);
+    let logprob = select(-log(best.sum), 0.0, is_inf(best.value));
+    result[0] = vec4<u32>(id, bitcast<u32>(logprob), best.nan, 0u);
   }
 }

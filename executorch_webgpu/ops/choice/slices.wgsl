@@ -1,17 +1,26 @@
 // The largest logit of each slice of the vocabulary, its lowest id, and the sum of exponentials relative to it.
+// CLEAR: also zeroes the counters that the draw fills later.
 #include "common/special.wgsl"
 #include "common/tensor.wgsl" NAME=logits BINDING=0 DTYPE=${T} ACCESS=read
 @group(0) @binding(1) var<storage, read_write> partial: array<vec4<u32>>;
+#if CLEAR
+@group(0) @binding(2) var<storage, read_write> tally: array<u32>;
+#endif
 struct Params {
   first: u32,
   count: u32,
   slice: u32,
+  counters: u32,
 }
-@group(0) @binding(2) var<uniform> p: Params;
+@group(0) @binding(3) var<uniform> p: Params;
 #include "choice/merge.wgsl"
 
 @compute @workgroup_size(256)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+        @builtin(local_invocation_index) thread: u32) {
+#if CLEAR
+  for (var i = workgroup.x * 256u + thread; i < p.counters; i += groups.x * 256u) { tally[i] = 0u; }
+#endif
   var best = Candidate(lowest(), 0xffffffffu, 0.0, 0u);
   let end = min((workgroup.x + 1u) * p.slice, p.count);
   for (var i = workgroup.x * p.slice + thread; i < end; i += 256u) {
