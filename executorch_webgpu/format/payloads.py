@@ -60,8 +60,9 @@ class Payloads:
         """
         item = self._external.get(name)
         if item is None:
+            given = ", ".join(sorted({other.file for other in self._external.values()}))
             raise InvalidExternalData(
-                f"{where}: the tensor {shown(name)} is in an external data file; "
+                f"{where}: the tensor {shown(name)} is in an external data file{', not in ' + given if given else ''}; "
                 "pass the .ptd files of the program (--data)"
             )
         return item.tensor_data(name, expected, nbytes)
