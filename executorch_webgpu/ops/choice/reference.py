@@ -57,7 +57,8 @@ def sample(
 
 
 def _last_row(logits: Array) -> Array:
-    return np.asarray(logits, np.float32).reshape(-1, logits.shape[-1])[-1]
+    row: Array = np.asarray(logits, np.float32).reshape(-1, logits.shape[-1])[-1]
+    return row
 
 
 def _log_probability(row: Array, token: int) -> Array:
