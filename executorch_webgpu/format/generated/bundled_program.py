@@ -3,6 +3,7 @@
 # namespace: bundled_program_flatbuffer
 
 import flatbuffers
+from executorch_webgpu.format.table import Table
 from flatbuffers.compat import import_numpy
 np = import_numpy()
 
@@ -34,7 +35,7 @@ class Int(object):
 
     # Int
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # Int
     def IntVal(self):
@@ -74,7 +75,7 @@ class Bool(object):
 
     # Bool
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # Bool
     def BoolVal(self):
@@ -114,7 +115,7 @@ class Double(object):
 
     # Double
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # Double
     def DoubleVal(self):
@@ -154,7 +155,7 @@ class Tensor(object):
 
     # Tensor
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # Tensor
     def ScalarType(self):
@@ -293,7 +294,7 @@ class Value(object):
 
     # Value
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # Value
     def ValType(self):
@@ -306,7 +307,6 @@ class Value(object):
     def Val(self):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
         if o != 0:
-            from flatbuffers.table import Table
             obj = Table(bytearray(), 0)
             self._tab.Union(obj, o)
             return obj
@@ -346,7 +346,7 @@ class BundledMethodTestCase(object):
 
     # BundledMethodTestCase
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # BundledMethodTestCase
     def Inputs(self, j):
@@ -436,7 +436,7 @@ class BundledMethodTestSuite(object):
 
     # BundledMethodTestSuite
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # BundledMethodTestSuite
     def MethodName(self):
@@ -506,7 +506,7 @@ class BundledProgram(object):
 
     # BundledProgram
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # BundledProgram
     def Version(self):

@@ -3,6 +3,7 @@
 # namespace: etdump
 
 import flatbuffers
+from executorch_webgpu.format.table import Table
 from flatbuffers.compat import import_numpy
 np = import_numpy()
 
@@ -37,7 +38,7 @@ class Null(object):
 
     # Null
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
 def NullStart(builder):
     builder.StartObject(0)
@@ -67,7 +68,7 @@ class Tensor(object):
 
     # Tensor
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # Tensor
     def ScalarType(self):
@@ -183,7 +184,7 @@ class Int(object):
 
     # Int
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # Int
     def IntVal(self):
@@ -223,7 +224,7 @@ class Bool(object):
 
     # Bool
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # Bool
     def BoolVal(self):
@@ -263,7 +264,7 @@ class Float(object):
 
     # Float
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # Float
     def FloatVal(self):
@@ -303,7 +304,7 @@ class Double(object):
 
     # Double
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # Double
     def DoubleVal(self):
@@ -343,7 +344,7 @@ class String(object):
 
     # String
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # String
     def StringVal(self):
@@ -383,7 +384,7 @@ class TensorList(object):
 
     # TensorList
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # TensorList
     def Tensors(self, j):
@@ -443,7 +444,7 @@ class Value(object):
 
     # Value
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # Value
     def Val(self):
@@ -574,7 +575,7 @@ class DebugEvent(object):
 
     # DebugEvent
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # DebugEvent
     def ChainIndex(self):
@@ -667,7 +668,7 @@ class AllocationEvent(object):
 
     # AllocationEvent
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # AllocationEvent
     def AllocatorId(self):
@@ -717,7 +718,7 @@ class ProfileEvent(object):
 
     # ProfileEvent
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # ProfileEvent
     def Name(self):
@@ -850,7 +851,7 @@ class Event(object):
 
     # Event
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # Event
     def ProfileEvent(self):
@@ -919,7 +920,7 @@ class Allocator(object):
 
     # Allocator
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # Allocator
     def Name(self):
@@ -959,7 +960,7 @@ class RunData(object):
 
     # RunData
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # RunData
     def Name(self):
@@ -1069,7 +1070,7 @@ class ETDump(object):
 
     # ETDump
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # ETDump
     def Version(self):

@@ -3,6 +3,7 @@
 # namespace: flat_tensor_flatbuffer
 
 import flatbuffers
+from executorch_webgpu.format.table import Table
 from flatbuffers.compat import import_numpy
 np = import_numpy()
 
@@ -26,7 +27,7 @@ class TensorLayout(object):
 
     # TensorLayout
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # TensorLayout
     def ScalarType(self):
@@ -132,7 +133,7 @@ class DataSegment(object):
 
     # DataSegment
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # DataSegment
     def Offset(self):
@@ -182,7 +183,7 @@ class NamedData(object):
 
     # NamedData
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # NamedData
     def Key(self):
@@ -245,7 +246,7 @@ class FlatTensor(object):
 
     # FlatTensor
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # FlatTensor
     def Version(self):

@@ -3,6 +3,7 @@
 # namespace: executorch_flatbuffer
 
 import flatbuffers
+from executorch_webgpu.format.table import Table
 from flatbuffers.compat import import_numpy
 np = import_numpy()
 
@@ -71,7 +72,7 @@ class ContainerMetadata(object):
 
     # ContainerMetadata
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # ContainerMetadata
     def EncodedInpStr(self):
@@ -121,7 +122,7 @@ class Null(object):
 
     # Null
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
 def NullStart(builder):
     builder.StartObject(0)
@@ -151,7 +152,7 @@ class AllocationDetails(object):
 
     # AllocationDetails
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # AllocationDetails
     def MemoryId(self):
@@ -211,7 +212,7 @@ class ExtraTensorInfo(object):
 
     # ExtraTensorInfo
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # ExtraTensorInfo
     def MutableDataSegmentsIdx(self):
@@ -291,7 +292,7 @@ class Tensor(object):
 
     # Tensor
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # Tensor
     def ScalarType(self):
@@ -473,7 +474,7 @@ class Int(object):
 
     # Int
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # Int
     def IntVal(self):
@@ -513,7 +514,7 @@ class Bool(object):
 
     # Bool
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # Bool
     def BoolVal(self):
@@ -553,7 +554,7 @@ class Double(object):
 
     # Double
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # Double
     def DoubleVal(self):
@@ -593,7 +594,7 @@ class String(object):
 
     # String
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # String
     def StringVal(self):
@@ -633,7 +634,7 @@ class IntList(object):
 
     # IntList
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # IntList
     def Items(self, j):
@@ -696,7 +697,7 @@ class DoubleList(object):
 
     # DoubleList
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # DoubleList
     def Items(self, j):
@@ -759,7 +760,7 @@ class BoolList(object):
 
     # BoolList
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # BoolList
     def Items(self, j):
@@ -822,7 +823,7 @@ class TensorList(object):
 
     # TensorList
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # TensorList
     def Items(self, j):
@@ -885,7 +886,7 @@ class OptionalTensorList(object):
 
     # OptionalTensorList
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # OptionalTensorList
     def Items(self, j):
@@ -948,7 +949,7 @@ class EValue(object):
 
     # EValue
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # EValue
     def ValType(self):
@@ -961,7 +962,6 @@ class EValue(object):
     def Val(self):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
         if o != 0:
-            from flatbuffers.table import Table
             obj = Table(bytearray(), 0)
             self._tab.Union(obj, o)
             return obj
@@ -1001,7 +1001,7 @@ class Operator(object):
 
     # Operator
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # Operator
     def Name(self):
@@ -1051,7 +1051,7 @@ class KernelCall(object):
 
     # KernelCall
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # KernelCall
     def OpIndex(self):
@@ -1124,7 +1124,7 @@ class DelegateCall(object):
 
     # DelegateCall
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # DelegateCall
     def DelegateIndex(self):
@@ -1197,7 +1197,7 @@ class MoveCall(object):
 
     # MoveCall
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # MoveCall
     def MoveFrom(self):
@@ -1247,7 +1247,7 @@ class JumpFalseCall(object):
 
     # JumpFalseCall
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # JumpFalseCall
     def CondValueIndex(self):
@@ -1297,7 +1297,7 @@ class FreeCall(object):
 
     # FreeCall
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # FreeCall
     def ValueIndex(self):
@@ -1337,7 +1337,7 @@ class Instruction(object):
 
     # Instruction
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # Instruction
     def InstrArgsType(self):
@@ -1350,7 +1350,6 @@ class Instruction(object):
     def InstrArgs(self):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
         if o != 0:
-            from flatbuffers.table import Table
             obj = Table(bytearray(), 0)
             self._tab.Union(obj, o)
             return obj
@@ -1390,7 +1389,7 @@ class Frame(object):
 
     # Frame
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # Frame
     def Filename(self):
@@ -1460,7 +1459,7 @@ class FrameList(object):
 
     # FrameList
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # FrameList
     def Items(self, j):
@@ -1520,7 +1519,7 @@ class BackendDelegateDataReference(object):
 
     # BackendDelegateDataReference
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # BackendDelegateDataReference
     def Location(self):
@@ -1570,7 +1569,7 @@ class CompileSpec(object):
 
     # CompileSpec
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # CompileSpec
     def Key(self):
@@ -1643,7 +1642,7 @@ class BackendDelegate(object):
 
     # BackendDelegate
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # BackendDelegate
     def Id(self):
@@ -1726,7 +1725,7 @@ class Chain(object):
 
     # Chain
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # Chain
     def Inputs(self, j):
@@ -1882,7 +1881,7 @@ class NonConstBufferDevice(object):
 
     # NonConstBufferDevice
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # NonConstBufferDevice
     def BufferIdx(self):
@@ -1942,7 +1941,7 @@ class ExecutionPlan(object):
 
     # ExecutionPlan
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # ExecutionPlan
     def Name(self):
@@ -2244,7 +2243,7 @@ class Buffer(object):
 
     # Buffer
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # Buffer
     def Storage(self, j):
@@ -2307,7 +2306,7 @@ class BackendDelegateInlineData(object):
 
     # BackendDelegateInlineData
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # BackendDelegateInlineData
     def Data(self, j):
@@ -2370,7 +2369,7 @@ class DataSegment(object):
 
     # DataSegment
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # DataSegment
     def Offset(self):
@@ -2420,7 +2419,7 @@ class SubsegmentOffsets(object):
 
     # SubsegmentOffsets
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # SubsegmentOffsets
     def SegmentIndex(self):
@@ -2493,7 +2492,7 @@ class NamedData(object):
 
     # NamedData
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # NamedData
     def Key(self):
@@ -2543,7 +2542,7 @@ class Program(object):
 
     # Program
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # Program
     def Version(self):

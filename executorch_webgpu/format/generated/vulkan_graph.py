@@ -3,6 +3,7 @@
 # namespace: vkgraph
 
 import flatbuffers
+from executorch_webgpu.format.table import Table
 from flatbuffers.compat import import_numpy
 np = import_numpy()
 
@@ -73,7 +74,7 @@ class OperatorCall(object):
 
     # OperatorCall
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # OperatorCall
     def NodeId(self):
@@ -156,7 +157,7 @@ class VkTensor(object):
 
     # VkTensor
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # VkTensor
     def Datatype(self):
@@ -279,7 +280,7 @@ class Null(object):
 
     # Null
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
 def NullStart(builder):
     builder.StartObject(0)
@@ -309,7 +310,7 @@ class Int(object):
 
     # Int
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # Int
     def IntVal(self):
@@ -349,7 +350,7 @@ class Bool(object):
 
     # Bool
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # Bool
     def BoolVal(self):
@@ -389,7 +390,7 @@ class Double(object):
 
     # Double
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # Double
     def DoubleVal(self):
@@ -429,7 +430,7 @@ class String(object):
 
     # String
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # String
     def StringVal(self):
@@ -469,7 +470,7 @@ class IntList(object):
 
     # IntList
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # IntList
     def Items(self, j):
@@ -532,7 +533,7 @@ class DoubleList(object):
 
     # DoubleList
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # DoubleList
     def Items(self, j):
@@ -595,7 +596,7 @@ class BoolList(object):
 
     # BoolList
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # BoolList
     def Items(self, j):
@@ -658,7 +659,7 @@ class ValueList(object):
 
     # ValueList
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # ValueList
     def Items(self, j):
@@ -721,7 +722,7 @@ class SymInt(object):
 
     # SymInt
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # SymInt
     def Value(self):
@@ -761,7 +762,7 @@ class VkValue(object):
 
     # VkValue
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # VkValue
     def ValueType(self):
@@ -774,7 +775,6 @@ class VkValue(object):
     def Value(self):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
         if o != 0:
-            from flatbuffers.table import Table
             obj = Table(bytearray(), 0)
             self._tab.Union(obj, o)
             return obj
@@ -814,7 +814,7 @@ class VkBytes(object):
 
     # VkBytes
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # VkBytes
     def Offset(self):
@@ -874,7 +874,7 @@ class VkGraph(object):
 
     # VkGraph
     def Init(self, buf, pos):
-        self._tab = flatbuffers.table.Table(buf, pos)
+        self._tab = Table(buf, pos)
 
     # VkGraph
     def Version(self):
