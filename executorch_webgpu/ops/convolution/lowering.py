@@ -114,6 +114,13 @@ def _pair(values: Sequence[int], fill: int) -> Pair:
     return (values[0], values[1]) if len(values) == 2 else (fill, values[0])
 
 
+def _out_shape(x: Tensor, weight: Tensor, geometry: Geometry) -> tuple[int, ...]:
+    """Return the shape of the result: one or two dimensions, with a batch dim where ``x`` has one."""
+    spatial = geometry.out_size if weight.rank == 4 else geometry.out_size[1:]
+    batch = (geometry.batch,) if x.rank == weight.rank else ()
+    return (*batch, geometry.out_channels, *spatial)
+
+
 def convolve(ctx: Lowering, x: Tensor, weight: Tensor, out: Tensor, geometry: Geometry, after: After) -> None:
     """Record a convolution into ``out``."""
     if out.numel == 0:
@@ -251,12 +258,57 @@ def convolution(
 ) -> None:
     """A convolution of an image or a sequence, its values then limited to ``output_min`` and ``output_max``."""
     geometry = geometry_of(x, weight, stride, padding, dilation, transposed, output_padding, groups)
-    spatial = geometry.out_size if weight.rank == 4 else geometry.out_size[1:]
-    batch = (geometry.batch,) if x.rank == weight.rank else ()
-    out = ctx.out((*batch, geometry.out_channels, *spatial))
+    out = ctx.out(_out_shape(x, weight, geometry))
     after = After(
         bias=bias,
         low=-float("inf") if output_min is None else float(output_min),
         high=float("inf") if output_max is None else float(output_max),
     )
     convolve(ctx, x, weight, out, geometry, after)
+
+
+def _add_to(ctx: Lowering, residual: Tensor, x: Tensor, weight: Tensor, geometry: Geometry, after: After) -> bool:
+    """Record a convolution with an addend, unless its kernel takes none or the addend is broadcast."""
+    shape = _out_shape(x, weight, geometry)
+    if choose(geometry) != "product" or residual.shape != shape or ctx.outs[0].dtype != x.dtype:
+        return False
+    convolve(ctx, x, weight, ctx.out(shape), geometry, after)
+    return True
+
+
+@lowering("fused.conv_add")
+def conv_add(
+    ctx: Lowering,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[int],
+    groups: int,
+    residual: Tensor,
+) -> bool:
+    """``convolution(x) + residual``."""
+    geometry = geometry_of(x, weight, stride, padding, dilation, transposed, output_padding, groups)
+    return _add_to(ctx, residual, x, weight, geometry, After(bias, residual=residual))
+
+
+@lowering("fused.conv_add_relu")
+def conv_add_relu(
+    ctx: Lowering,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[int],
+    groups: int,
+    residual: Tensor,
+) -> bool:
+    """``relu(convolution(x) + residual)``."""
+    geometry = geometry_of(x, weight, stride, padding, dilation, transposed, output_padding, groups)
+    return _add_to(ctx, residual, x, weight, geometry, After(bias, low=0.0, residual=residual))

@@ -63,7 +63,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
 #endif
 
   let k0 = split * p.per_split;
-  let limit = min(k0 + p.per_split, p.k);
+  let limit = max(k0, min(k0 + p.per_split, p.k));
   let steps = (limit - k0 + SLICE * GROUPS - 1u) / (SLICE * GROUPS);
   var k = k0 + group * SLICE;
 
