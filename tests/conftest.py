@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,9 @@ ROOT = Path(__file__).resolve().parent.parent
 # Tests choose these themselves; what the shell has set must not change results.
 for _name in ("EXECUTORCH_WEBGPU_CHECKED", "EXECUTORCH_WEBGPU_FEATURES", "EXECUTORCH_WEBGPU_SHADERS"):
     os.environ.pop(_name, None)
+# Programs started in the background ignore Ctrl-C, and so would the children that tests send it to.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass(frozen=True)
