@@ -34,6 +34,7 @@ class Bench:
         self.random = np.random.default_rng(0)
         self._buffers: list[Any] = []
         self._scratch: list[int] = []
+        self._scratch_buffers: list[Any] = []
         self._host: dict[int, np.ndarray] = {}
 
     def tensor(self, array: np.ndarray, constant: bool = True) -> Tensor:
@@ -86,10 +87,15 @@ class Bench:
             self.device.free(buffer)
         self._buffers.clear()
         self._host.clear()
+        for buffer in self._scratch_buffers:
+            self.device.free(buffer)
+        self._scratch_buffers.clear()
         self._scratch.clear()
 
-    def _scratch_buffer(self, index: int, nbytes: int) -> Any:
-        return self.device.buffer(nbytes, "scratch")
+    def _scratch_buffer(self, _index: int, nbytes: int) -> Any:
+        buffer = self.device.buffer(nbytes, "scratch")
+        self._scratch_buffers.append(buffer)
+        return buffer
 
     def _memory(self, outs: list[Tensor]) -> Any:
         used = [0]
