@@ -15,6 +15,7 @@ from executorch_webgpu.format.vulkan_graph import GraphTensor, VulkanGraph
 from executorch_webgpu.graph.constants import payload_dtype
 from executorch_webgpu.graph.nodes import build_nodes, mutated_values
 from executorch_webgpu.graph.storage import plan_storage, tensor_bytes
+from executorch_webgpu.insight.outputs import plain
 from executorch_webgpu.insight.reasons import why_on_cpu
 from executorch_webgpu.ops.registry import references
 from executorch_webgpu.runtime.metadata import kind_of
@@ -22,7 +23,10 @@ from executorch_webgpu.runtime.metadata import kind_of
 
 @dataclass(frozen=True)
 class ValueContent:
-    """An input or output. ``bound`` tells whether ``shape`` is an upper bound; ``value`` is what a scalar must be."""
+    """An input or output. ``bound`` tells whether ``shape`` is an upper bound; ``value`` is what a scalar must be.
+
+    An infinite or undefined float is a string.
+    """
 
     kind: str
     dtype: str | None = None
@@ -106,7 +110,7 @@ def _describe_value(value: PlanValue) -> ValueContent:
         bound = {Dynamism.STATIC: None, Dynamism.DYNAMIC_BOUND: "upper", Dynamism.DYNAMIC_UNBOUND: "none"}
         return ValueContent(kind, value.dtype.name, list(value.sizes), bound[value.dynamism])
     if isinstance(value, bool | int | float | str):
-        return ValueContent(kind, value=value)
+        return ValueContent(kind, value=plain(value))
     return ValueContent(kind)
 
 
