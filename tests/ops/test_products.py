@@ -123,10 +123,7 @@ def test_convolution_with_an_addend(relu: bool, gpu: Device) -> None:
     args, shape = CONVOLUTIONS["3x3"]
     addend = floats(*shape)
     name = "fused.conv_add_relu" if relu else "fused.conv_add"
-    (got,) = run_on_gpu(gpu, name, [*args, addend], [(shape, "float32")])
-    (plain,) = run_reference("aten.convolution.default", args, [(shape, "float32")])
-    want = np.maximum(plain + addend, 0) if relu else plain + addend
-    assert difference(got, want, 1e-5, 1e-5, 0) is None
+    agree(gpu, name, [*args, addend], shape)
 
 
 def test_nan_passes_through_the_bounds(gpu: Device) -> None:

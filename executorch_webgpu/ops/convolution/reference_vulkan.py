@@ -1,4 +1,4 @@
-"""The meaning of the delegate's own convolution: one whose values are limited."""
+"""The meaning of the delegate's own convolutions: with bounds, and those that the package fuses with what follows."""
 
 from __future__ import annotations
 
@@ -36,3 +36,43 @@ def conv_with_clamp(
         limits = np.asarray([low, high]).astype(np.float32)
     clamped: Array = np.clip(values, limits[0], limits[1])
     return clamped
+
+
+@reference("fused.conv_add")
+def conv_add(
+    out: Out,
+    x: Array,
+    weight: Array,
+    bias: Array | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[int],
+    groups: int,
+    residual: Array,
+) -> Array:
+    """``convolution(x) + residual``."""
+    plain = references()["aten.convolution.default"].function
+    total: Array = plain(out, x, weight, bias, stride, padding, dilation, transposed, output_padding, groups) + residual
+    return total
+
+
+@reference("fused.conv_add_relu")
+def conv_add_relu(
+    out: Out,
+    x: Array,
+    weight: Array,
+    bias: Array | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[int],
+    groups: int,
+    residual: Array,
+) -> Array:
+    """``relu(convolution(x) + residual)``."""
+    total = conv_add(out, x, weight, bias, stride, padding, dilation, transposed, output_padding, groups, residual)
+    positive: Array = np.maximum(total, 0)
+    return positive
