@@ -100,10 +100,11 @@ class BoundCall:
     def __init__(self, plan: ExecutionPlan, call: DelegateCall, slot: DelegateSlot) -> None:
         self.slot = slot
         count = len(slot.inputs)
-        self.inputs = call.args[:count]
-        self.outputs = call.args[count:]
+        given = _needed(plan, call.args, slot)
+        self.inputs = given[:count]
+        self.outputs = given[count:]
         self.skipped = len(slot.outputs) - len(self.outputs)
-        if len(call.args) < count or self.skipped < 0:
+        if len(given) < count or self.skipped < 0:
             raise InvalidProgram(
                 f"{slot.where} has {count} inputs and {len(slot.outputs)} outputs; "
                 f"its call has {len(call.args)} arguments"
@@ -156,6 +157,23 @@ class BoundCall:
                     f"{self.slot.where} updates {self.skipped} buffers whose new values the program drops, so its "
                     "state cannot be kept; export it with alias_buffer_mutations"
                 )
+
+
+def _needed(plan: ExecutionPlan, args: tuple[int, ...], slot: DelegateSlot) -> tuple[int, ...]:
+    """Return the arguments that the graph has ports for.
+
+    The exporter passes ints that the graph never uses, and leaves them out of its inputs: they are found by kind.
+    """
+    surplus = len(args) - len(slot.inputs) - len(slot.outputs)
+    kept: list[int] = []
+    for index in args:
+        port = slot.inputs[len(kept)] if len(kept) < len(slot.inputs) else None
+        number = not isinstance(plan.values[index], TensorValue)
+        if surplus > 0 and number and not (port is not None and port.is_int):
+            surplus -= 1
+        else:
+            kept.append(index)
+    return tuple(kept)
 
 
 def _tensor_or_int(array: Array, port: Port) -> Value:
