@@ -78,7 +78,6 @@ def geometry_of(
     Raises:
         InvalidProgram: The shapes do not fit each other.
     """
-    groups = int(groups)
     dims = weight.rank - 2
     if dims not in (1, 2) or x.rank not in (dims + 1, dims + 2):
         raise InvalidProgram(f"a convolution of {list(x.shape)} with weights {list(weight.shape)}")

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 
 from executorch_webgpu.errors import InvalidProgram, NotSupported
-from executorch_webgpu.ops.broadcasting import align_right, contiguous_strides
+from executorch_webgpu.ops.broadcasting import align_right, contiguous_strides, wrap_dim
 from executorch_webgpu.ops.context import Lowering
 from executorch_webgpu.ops.dispatch import Tensor, threads_1d
 from executorch_webgpu.ops.registry import ALL, lowering
-from executorch_webgpu.ops.shape.strided import axis_of, same_dtype
+from executorch_webgpu.ops.shape.strided import same_dtype
 
 INDEX_DTYPES = ("int32", "int64")
 
@@ -51,7 +51,7 @@ def index_select(ctx: Lowering, x: Tensor, dim: int, index: Tensor) -> None:
         out = ctx.out(())
         select_slices(ctx, x, 0, index, out)
         return
-    at = axis_of(dim, x.rank)
+    at = wrap_dim(dim, x.rank)
     out = ctx.out((*x.shape[:at], index.numel, *x.shape[at + 1 :]))
     select_slices(ctx, x, at, index, out)
 
@@ -91,7 +91,7 @@ def gather(ctx: Lowering, x: Tensor, dim: int, index: Tensor, sparse_grad: bool 
     same_dtype(x, out)
     if out.numel == 0:
         return
-    at = axis_of(dim, x.rank)
+    at = wrap_dim(dim, x.rank)
     strides = contiguous_strides(x.shape)
     stride, size = (strides[at], x.shape[at]) if x.rank else (1, 1)
     if size == 0:

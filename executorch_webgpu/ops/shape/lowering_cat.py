@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from executorch_webgpu.errors import InvalidProgram
+from executorch_webgpu.ops.broadcasting import wrap_dim
 from executorch_webgpu.ops.context import Lowering
 from executorch_webgpu.ops.dispatch import Tensor, threads_1d
 from executorch_webgpu.ops.registry import ALL, lowering
-from executorch_webgpu.ops.shape.strided import axis_of, same_dtype
+from executorch_webgpu.ops.shape.strided import same_dtype
 
 PER_DISPATCH = 6  # with the output 7 storage buffers, of 8 that every device has
 
@@ -23,7 +24,7 @@ def cat(ctx: Lowering, tensors: Sequence[Tensor], dim: int = 0) -> None:
         ctx.out((0,))
         return
     shape = list(parts[0].shape)
-    at = axis_of(dim, len(shape))
+    at = wrap_dim(dim, len(shape))
     for part in parts:
         if (*part.shape[:at], *part.shape[at + 1 :]) != (*shape[:at], *shape[at + 1 :]):
             raise InvalidProgram(f"{list(part.shape)} and {shape} cannot be joined along dim {at}")

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from executorch_webgpu.errors import InvalidProgram
-from executorch_webgpu.ops.broadcasting import contiguous_strides
+from executorch_webgpu.ops.broadcasting import contiguous_strides, wrap_dim
 from executorch_webgpu.ops.context import Lowering
 from executorch_webgpu.ops.dispatch import Tensor
 from executorch_webgpu.ops.registry import ALL, lowering
-from executorch_webgpu.ops.shape.strided import Axis, axes_of, axis_of, strided_copy, whole
+from executorch_webgpu.ops.shape.strided import Axis, axes_of, strided_copy
 from executorch_webgpu.ops.symbols import IntLike, Sym
 
 
@@ -20,7 +20,7 @@ from executorch_webgpu.ops.symbols import IntLike, Sym
 def permute(ctx: Lowering, x: Tensor, dims: Sequence[int]) -> None:
     """Dim ``k`` of the result is dim ``dims[k]`` of ``x``."""
     axes = axes_of(x)
-    moved = [axes[axis_of(dim, x.rank)] for dim in dims]
+    moved = [axes[wrap_dim(dim, x.rank)] for dim in dims]
     out = ctx.out([axis.size for axis in moved])
     strided_copy(ctx, x, out, moved)
 
@@ -32,12 +32,12 @@ def transpose(ctx: Lowering, x: Tensor) -> None:
 
 
 @lowering("aten.select_copy.int", "aten.select.int", dtypes=ALL)
-def select(ctx: Lowering, x: Tensor, dim: int, index: IntLike) -> None:
+def select(ctx: Lowering, x: Tensor, dim: int, index: int | Sym) -> None:
     """Slice ``index`` along ``dim``, which goes."""
     axes = axes_of(x)
-    axis = axes.pop(axis_of(dim, x.rank))
+    axis = axes.pop(wrap_dim(dim, x.rank))
     if not isinstance(index, Sym):
-        index = axis_of(index, axis.size)
+        index = wrap_dim(index, axis.size)
     ctx.guard(index, 0, axis.size - 1, f"the index into a dim of size {axis.size}")
     out = ctx.out([kept.size for kept in axes])
     strided_copy(ctx, x, out, axes, offset=index * axis.stride)
@@ -45,13 +45,12 @@ def select(ctx: Lowering, x: Tensor, dim: int, index: IntLike) -> None:
 
 @lowering("aten.slice_copy.Tensor", "aten.slice.Tensor", dtypes=ALL)
 def slice_(
-    ctx: Lowering, x: Tensor, dim: int = 0, start: IntLike | None = None, end: IntLike | None = None, step: int = 1
+    ctx: Lowering, x: Tensor, dim: int = 0, start: int | Sym | None = None, end: int | Sym | None = None, step: int = 1
 ) -> None:
     """Elements ``start`` to ``end`` along ``dim``, every ``step``-th; bounds past the size are cut to it."""
     axes = axes_of(x)
-    at = axis_of(dim, x.rank)
+    at = wrap_dim(dim, x.rank)
     axis = axes[at]
-    step = int(step)
     first, length = _range(ctx, axis.size, start, end)
     axes[at] = Axis(-(-length // step), axis.stride * step)
     out = ctx.out([kept.size for kept in axes])
@@ -60,8 +59,8 @@ def slice_(
 
 def _range(ctx: Lowering, size: int, start: IntLike | None, end: IntLike | None) -> tuple[IntLike, int]:
     """Return where a slice starts and its length before the step."""
-    start = 0 if start is None else whole(start)
-    end = size if end is None else whole(end)
+    start = 0 if start is None else start
+    end = size if end is None else end
     if isinstance(start, Sym) and isinstance(end, Sym):
         length = end - start
         if isinstance(length, int) and 0 < length <= size:
@@ -79,7 +78,7 @@ def _cut(position: int, size: int) -> int:
 @lowering("aten.split_with_sizes_copy.default", dtypes=ALL)
 def split(ctx: Lowering, x: Tensor, sizes: Sequence[IntLike], dim: int = 0) -> None:
     """Consecutive parts of ``sizes`` along ``dim``, one output each."""
-    at = axis_of(dim, x.rank)
+    at = wrap_dim(dim, x.rank)
     lengths = [ctx.pin(size) for size in sizes]
     if sum(lengths) != x.shape[at]:
         raise InvalidProgram(f"parts of {lengths} do not add up to a dim of {x.shape[at]}")
@@ -120,7 +119,7 @@ def flip(ctx: Lowering, x: Tensor, dims: Sequence[int]) -> None:
     """``x`` turned round along ``dims``."""
     axes = axes_of(x)
     offset = 0
-    for at in {axis_of(dim, x.rank) for dim in dims} if x.rank else ():
+    for at in {wrap_dim(dim, x.rank) for dim in dims} if x.rank else ():
         axis = axes[at]
         offset += (axis.size - 1) * axis.stride
         axes[at] = Axis(axis.size, -axis.stride)
@@ -144,12 +143,12 @@ def repeat(ctx: Lowering, x: Tensor, repeats: Sequence[IntLike]) -> None:
 
 @lowering("aten.repeat_interleave.self_int", dtypes=ALL)
 def repeat_interleave(
-    ctx: Lowering, x: Tensor, repeats: IntLike, dim: int | None = None, output_size: IntLike | None = None
+    ctx: Lowering, x: Tensor, repeats: int | Sym, dim: int | None = None, output_size: int | Sym | None = None
 ) -> None:
     """Each slice along ``dim`` ``repeats`` times in a row; without ``dim`` each element of ``x`` flattened."""
-    count = ctx.pin(whole(repeats))
+    count = ctx.pin(repeats)
     axes = axes_of(x) if dim is not None else [Axis(x.numel, 1)]
-    at = axis_of(dim, x.rank) if dim is not None else 0
+    at = wrap_dim(dim, x.rank) if dim is not None else 0
     shape = [axis.size * (count if k == at else 1) for k, axis in enumerate(axes)]
     axes.insert(at + 1, Axis(count, 0))
     strided_copy(ctx, x, ctx.out(shape), axes)
@@ -158,10 +157,9 @@ def repeat_interleave(
 @lowering("aten.unfold_copy.default", dtypes=ALL)
 def unfold(ctx: Lowering, x: Tensor, dimension: int, size: int, step: int) -> None:
     """All windows of ``size`` along ``dimension``, ``step`` apart; the window is the last dim."""
-    size, step = int(size), int(step)
     axes = axes_of(x)
     if axes:
-        at = axis_of(dimension, x.rank)
+        at = wrap_dim(dimension, x.rank)
         along = axes[at]
         axes[at] = Axis((along.size - size) // step + 1, along.stride * step)
     else:  # a scalar has one window: itself
@@ -199,7 +197,6 @@ def _bits(value: float, dtype: np.dtype[np.generic]) -> tuple[int, int]:
 @lowering("aten.pixel_shuffle.default", dtypes=ALL)
 def pixel_shuffle(ctx: Lowering, x: Tensor, factor: int) -> None:
     """``(..., c * r * r, h, w)`` to ``(..., c, h * r, w * r)``: channels become pixels."""
-    factor = int(factor)
     *lead, channels, height, width = x.shape
     if channels % (factor * factor):
         raise InvalidProgram(f"{channels} channels are no multiple of {factor} squared")

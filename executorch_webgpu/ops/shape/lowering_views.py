@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 
 from executorch_webgpu.errors import InvalidProgram
+from executorch_webgpu.ops.broadcasting import wrap_dim
 from executorch_webgpu.ops.context import Lowering
 from executorch_webgpu.ops.dispatch import Tensor
 from executorch_webgpu.ops.registry import Shape, renaming
-from executorch_webgpu.ops.shape.strided import axis_of
 from executorch_webgpu.ops.symbols import IntLike
 
 
@@ -30,12 +30,12 @@ def view(ctx: Lowering, x: Tensor, sizes: Sequence[IntLike]) -> Shape:
 @renaming("aten.unsqueeze_copy.default")
 def unsqueeze(ctx: Lowering, x: Tensor, dim: int) -> Shape:
     """``x`` with a dim of size 1 before ``dim``."""
-    at = axis_of(dim, x.rank + 1)
+    at = wrap_dim(dim, x.rank + 1)
     return (*x.shape[:at], 1, *x.shape[at:])
 
 
 @renaming("aten.squeeze_copy.dims")
 def squeeze(ctx: Lowering, x: Tensor, dims: Sequence[int]) -> Shape:
     """``x`` without those of ``dims`` that have size 1."""
-    gone = {axis_of(dim, x.rank) for dim in dims}
+    gone = {wrap_dim(dim, x.rank) for dim in dims}
     return tuple(size for axis, size in enumerate(x.shape) if axis not in gone or size != 1)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from executorch_webgpu.errors import NotSupported
-from executorch_webgpu.ops.broadcasting import contiguous_strides, wrap_dim
+from executorch_webgpu.ops.broadcasting import contiguous_strides
 from executorch_webgpu.ops.context import Lowering
 from executorch_webgpu.ops.dispatch import Tensor, threads_1d
-from executorch_webgpu.ops.symbols import IntLike, Sym
+from executorch_webgpu.ops.symbols import IntLike
 
 RANK = 16  # of strided.wgsl: operators such as repeat split each dim in two
 
@@ -30,16 +30,6 @@ class Axis:
     def padded(self) -> bool:
         """Whether some outputs lie outside of the input, or the input is shifted."""
         return self.low != 0 or (self.valid is not None and self.valid != self.size)
-
-
-def axis_of(dim: int, rank: int) -> int:
-    """Return ``dim`` counted from 0. The exporter shares equal scalars, so that 0 may come as 0.0 or False."""
-    return wrap_dim(int(dim), rank)
-
-
-def whole(value: IntLike) -> IntLike:
-    """Return an int that may have come as an equal float or bool; live values stay."""
-    return value if isinstance(value, Sym) else int(value)
 
 
 def axes_of(tensor: Tensor) -> list[Axis]:
