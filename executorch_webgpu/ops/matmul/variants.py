@@ -10,7 +10,7 @@ from executorch_webgpu.ops.dispatch import DeviceFacts
 # Workgroups that a large GPU needs to be busy: one and a half for each processor of a card of 132.
 ENOUGH_WORKGROUPS = 192
 MOST_SPLITS = 16
-LEAST_PER_SPLIT = 128  # of k: below, adding the parts costs more than it saves
+LEAST_PER_SPLIT = 256  # of k: below, adding the parts costs more than it saves
 
 
 @dataclass(frozen=True)
