@@ -46,6 +46,7 @@ class Cases:
         self.bench = bench
         self.quick = quick
         self.repeats = 3 if quick else 7
+        self.errors: dict[str, float] = {}  # largest error over the largest result, float64 as the truth
 
     def all(self) -> Iterator[Case]:
         quick = self.quick
@@ -63,9 +64,7 @@ class Cases:
         ):
             yield self.matmul_q4(m, n, k, 32)
         for m, n, k in [(64, 64, 64)] if quick else [(512, 512, 512), (1024, 1024, 1024), (2048, 2048, 2048)]:
-            yield self.operator(
-                f"matmul f32 {m}x{n}x{k}", "aten.mm.default", [(m, k), (k, n)], (m, n), 2.0 * m * n * k
-            )
+            yield self.operator(f"matmul f32 {m}x{n}x{k}", "aten.mm.default", [(m, k), (k, n)], (m, n), 2.0 * m * n * k)
         n, k = (64, 64) if quick else (1000, 2048)
         yield self.operator(
             f"linear f32 1x{n}x{k}", "aten.linear.default", [(1, k), (n, k)], (1, n), 2.0 * n * k, after=[None]
@@ -76,7 +75,12 @@ class Cases:
             yield self.attention_prompt(sequence)
         for rows in (1,) if quick else (1, 512):
             yield self.operator(
-                f"rms_norm {rows}x2048", "et_vk.rms_norm.default", [(rows, 2048), (2048,)], (rows, 2048), 0, after=[1e-5]
+                f"rms_norm {rows}x2048",
+                "et_vk.rms_norm.default",
+                [(rows, 2048), (2048,)],
+                (rows, 2048),
+                0,
+                after=[1e-5],
             )
         size = (64, 64) if quick else (4096, 4096)
         for name, count, after in (
@@ -111,15 +115,24 @@ class Cases:
 
     def matmul_q4(self, m: int, n: int, k: int, group: int) -> Case:
         function = lowerings()["et_vk.linear_q4gsw.default"].function
+        name = f"matmul q4 {m}x{n}x{k} group {group}"
 
         def seconds() -> float:
             b = self.bench
             weight, scales = b.nibbles(n, k), b.floats(k // group, n, scale=0.01)
             x, out = b.floats(m, k), b.empty(m, n)
-            return b.time(lambda ctx, _: function(ctx, x, weight, scales, group, None), 2, [out], self.repeats)
+            found = b.time(lambda ctx, _: function(ctx, x, weight, scales, group, None), 2, [out], self.repeats)
+            rows = slice(0, 4)
+            bytes_ = b.host(weight)[:512]
+            dense = np.stack([bytes_ & 15, bytes_ >> 4], -1).reshape(len(bytes_), k).astype(np.float64) - 8
+            dense *= np.repeat(b.host(scales)[:, : len(bytes_)].T, group, axis=1)
+            wanted = b.host(x)[rows].astype(np.float64) @ dense.T
+            error = abs(b.read(out)[rows, : len(bytes_)] - wanted).max() / abs(wanted).max()
+            self.errors[name] = float(error)
+            return found
 
         nbytes = n * k / 2 + 4 * n * k / group + 4 * m * (n + k)
-        return Case(f"matmul q4 {m}x{n}x{k} group {group}", nbytes, 2.0 * m * n * k, seconds)
+        return Case(name, nbytes, 2.0 * m * n * k, seconds)
 
     def operator(
         self, name: str, operator: str, shapes: list[tuple[int, ...]], out_shape: tuple[int, ...], operations: float,
@@ -133,9 +146,7 @@ class Cases:
             sets = self.sets(nbytes)
             args = [[b.floats(*shape) for shape in shapes] for _ in range(min(sets, 8))]
             out = b.empty(*out_shape)
-            return b.time(
-                lambda ctx, i: function(ctx, *args[i % len(args)], *(after or [])), sets, [out], self.repeats
-            )
+            return b.time(lambda ctx, i: function(ctx, *args[i % len(args)], *(after or [])), sets, [out], self.repeats)
 
         return Case(name, nbytes, operations, seconds)
 
@@ -176,9 +187,7 @@ class Cases:
             )
 
         nbytes = 4.0 * sequence * HEAD * (2 * HEADS + 4 * KV_HEADS)
-        return Case(
-            f"attention prompt of {sequence}", nbytes, 2.0 * HEADS * HEAD * sequence * (sequence + 1), seconds
-        )
+        return Case(f"attention prompt of {sequence}", nbytes, 2.0 * HEADS * HEAD * sequence * (sequence + 1), seconds)
 
     def choices(self, vocabulary: int) -> Iterator[Case]:
         def timed(name: str, settings: tuple[Any, ...]) -> Callable[[], float]:
@@ -226,7 +235,8 @@ def main() -> None:
     figures.add("FMA rate", fused / 1e12, "TFLOP/s")
     bench = Bench(device, warm_up=0.01 if options.quick else 0.06)
     sums: dict[str, float] = {}
-    for case in Cases(bench, options.quick).all():
+    cases = Cases(bench, options.quick)
+    for case in cases.all():
         if options.filter not in case.name:
             continue
         with figures.section(case.name):
@@ -235,6 +245,9 @@ def main() -> None:
             note = f"{rate / 1e9:7.0f} GB/s {rate / copied:4.0%} of copy"
             if operations:
                 note += f"  {operations / 1e12:6.2f} TFLOP/s {operations / fused:4.0%} of FMA"
+            if case.name in cases.errors:
+                note += f"  error {cases.errors[case.name]:.1e}"
+                figures.values[f"{case.name} error"] = cases.errors[case.name]
             figures.add(case.name, seconds * 1e6, "us", note)
             figures.values[f"{case.name} GB/s"] = rate / 1e9
             figures.values[f"{case.name} TFLOP/s"] = operations / 1e12

@@ -141,8 +141,8 @@ def step_bytes(executable: Any, delegate: Any, context: int, length: int) -> flo
     return sum(weights.values()) + sum(caches.values()) * context / length
 
 
-def gpu_times(figures: Figures, model: Model, contexts: Sequence[int]) -> None:
-    """Measure the GPU's time for a step and the host's for submitting one."""
+def gpu_times(figures: Figures, model: Model, contexts: Sequence[int], prompts: Sequence[int]) -> None:
+    """Measure the GPU's time for a step and for prompts, and the host's for submitting a step."""
     import numpy as np
     from rates import copy_rate, gpu_seconds
 
@@ -158,10 +158,11 @@ def gpu_times(figures: Figures, model: Model, contexts: Sequence[int]) -> None:
     length = model.runner.context_length
     linked.choose_by(None)
 
-    def inputs(position: int) -> list[Any]:
+    def inputs(position: int, tokens: int = 1) -> list[Any]:
         shape = decoder._position_shape
         made: list[Any] = [0, 0]
-        made[linked._token_input] = np.zeros(decoder._token_shape, np.int32)
+        ids = np.array(model.ids(tokens), np.int32)
+        made[linked._token_input] = ids.reshape((*decoder._token_shape[:-1], tokens))
         made[linked._position_input] = position if shape is None else np.full(shape, position, np.int32)
         return made
 
@@ -175,10 +176,17 @@ def gpu_times(figures: Figures, model: Model, contexts: Sequence[int]) -> None:
             chooser.write_live({-1: position + 1})
             launches = [*step.executable.launches, *chooser.launches]
             grids = [*step.executable.grids(step.environment), *chooser.grids({-1: position + 1})]
-            seconds = gpu_seconds(device, lambda t, l=launches, g=grids: record(device, l, g, timestamps=t))
+            work = launches, grids
+            seconds = gpu_seconds(device, lambda t, work=work: record(device, *work, timestamps=t))
             floor = step_bytes(step.executable, delegate, context, length) / rate
             figures.add(f"GPU time per token at {context}", seconds * 1e6, "us", f"{len(launches)} dispatches")
             figures.add(f"times the byte floor at {context}", seconds / floor, "x", f"floor {floor * 1e6:.0f} us")
+        for prompt in prompts:
+            with figures.section(f"GPU time of a prompt of {prompt}"):
+                step = delegate.prepare(inputs(0, prompt))
+                work = step.executable.launches, step.executable.grids(step.environment)
+                seconds = gpu_seconds(device, lambda t, work=work: record(device, *work, timestamps=t))
+                figures.add(f"GPU time of a prompt of {prompt}", seconds * 1e6, "us", f"{len(work[0])} dispatches")
     else:
         print("no GPU times: the device has no timestamp queries")
     spent = []
@@ -237,7 +245,8 @@ def main() -> None:
             figures.add(f"prefill {size}", size / seconds, "tokens/s", f"{seconds * 1e3:.1f} ms to the first token")
     with figures.section("steps"):
         model.empty()
-        gpu_times(figures, model, [context for context in contexts if context <= length])
+        fitting = [size for size in prefills if size < length]
+        gpu_times(figures, model, [context for context in contexts if context <= length], fitting)
     model.runner.close()
 
 

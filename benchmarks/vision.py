@@ -1,6 +1,6 @@
 """Times programs with one image as input: load, a call with its outputs read back, GPU time.
 
-    python benchmarks/vision.py MODEL.pte... [--device gpu] [--quick] [--json FILE]
+python benchmarks/vision.py MODEL.pte... [--device gpu] [--quick] [--json FILE]
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def measure(figures: Figures, path: str, device: str, repeats: int) -> None:
         random = np.random.default_rng(0)
         inputs = [random.standard_normal(meta.sizes()).astype(np.float32)]
         method.execute(inputs)
-        figures.add(f"{name} load and first call", time.perf_counter() - begin, "s")
+        figures.add(f"{name} load to first output", time.perf_counter() - begin, "s")
         times = []
         for _ in range(repeats + repeats // 4):
             begin = time.perf_counter()
