@@ -245,7 +245,8 @@ def main() -> None:
             figures.add(f"prefill {size}", size / seconds, "tokens/s", f"{seconds * 1e3:.1f} ms to the first token")
     with figures.section("steps"):
         model.empty()
-        fitting = [size for size in prefills if size < length]
+        longest = min(length - 1, model.runner._callers.chunk)
+        fitting = [size for size in prefills if size <= longest]
         gpu_times(figures, model, [context for context in contexts if context <= length], fitting)
     model.runner.close()
 

@@ -241,7 +241,7 @@ def page(parts: list[Part], seconds: float) -> str:
         "# Performance",
         "",
         "Written by `benchmarks/report.py`; `benchmarks/README.md` says how each figure is taken. All of them, the "
-        "other runtimes' too, are from one run on one machine. Medians, warm-up not counted, random weights and inputs.",
+        "other runtimes' too, are from one run on one machine. Medians; random weights and inputs.",
         "",
         *[f"- {line}" for line in versions(parts)],
         f"- {seconds:.0f} s for all",
