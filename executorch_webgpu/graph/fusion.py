@@ -1,7 +1,8 @@
 """Rewrites the node list before lowering: operators that belong together become one node.
 
 A fused node keeps its members: memory is planned for all of them, and a shape that the fused operator does not suit
-runs them one by one. What is matched here are the joints of transformer blocks with 4-bit weights.
+runs them one by one. What is matched here are the joints of transformer blocks with 4-bit weights, and convolutions
+with an addend.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from executorch_webgpu.ops.registry import lowerings
 
 LINEAR = "et_vk.linear_q4gsw.default"
 NORM = "et_vk.rms_norm.default"
+CONVOLUTION = "aten.convolution.default"
 
 
 def fuse(graph: VulkanGraph, nodes: list[Node], facts: DeviceFacts) -> list[Node]:
@@ -25,6 +27,7 @@ def fuse(graph: VulkanGraph, nodes: list[Node], facts: DeviceFacts) -> list[Node
     matcher.fuse_shared_inputs()
     matcher.fuse_residuals()
     matcher.fuse_attention()
+    matcher.fuse_convolutions()
     return matcher.result()
 
 
@@ -139,9 +142,7 @@ class _Matcher:
     def fuse_residuals(self) -> None:
         """``residual + linear(x)``."""
         for add in self.nodes:
-            if add.name != "aten.add.Tensor" or add in self.taken:
-                continue
-            if len(add.args) > 2 and self.graph.values[add.arg(2)] != 1:
+            if not self._adds(add):
                 continue
             for made, residual in ((add.arg(1), add.arg(0)), (add.arg(0), add.arg(1))):
                 linear = self.maker(made, LINEAR)
@@ -168,7 +169,32 @@ class _Matcher:
             args = (*rope.args[:4], *sdpa.args[2:])
             self._replace("fused.rope_sdpa", args, sdpa.outputs, members, ())
 
+    def fuse_convolutions(self) -> None:
+        """``residual + convolution(x)``, with the relu that alone reads it."""
+        for add in self.nodes:
+            if not self._adds(add):
+                continue
+            for made, residual in ((add.arg(0), add.arg(1)), (add.arg(1), add.arg(0))):
+                convolution = self.maker(made, CONVOLUTION)
+                if convolution is None or not self.used_only_by(convolution.outputs[0], [add]):
+                    continue
+                relu = self._one(self.users(add.outputs[0]), "aten.relu.default")
+                last = add if relu is None or relu in self.taken else relu
+                members = [convolution, *self.names(convolution.outputs[0]), add]
+                name = "fused.conv_add"
+                if last is not add:
+                    members += [*self.names(add.outputs[0]), last]
+                    name = "fused.conv_add_relu"
+                if self._replace(name, (*convolution.args[:9], residual), last.outputs, members, ()):
+                    break
+
     # Pieces of patterns.
+
+    def _adds(self, node: Node) -> bool:
+        """Whether a node is a free ``a + b``; older files leave the factor of b out."""
+        if node.name != "aten.add.Tensor" or node in self.taken:
+            return False
+        return len(node.args) < 3 or self.graph.values[node.arg(2)] == 1
 
     @staticmethod
     def _one(nodes: list[Node] | None, name: str) -> Node | None:
