@@ -16,7 +16,7 @@ from typing import Any
 def int_parameters(function: Callable[..., Any]) -> tuple[bool, ...]:
     """Return for each parameter after the first whether it takes ints (or lists of them) and no floats."""
     annotations = [str(parameter.annotation) for parameter in inspect.signature(function).parameters.values()]
-    return tuple(bool(re.search(r"\bint\b", text)) and not re.search(r"\bfloat\b", text) for text in annotations[1:])
+    return tuple(bool(re.search(r"\b(int|IntLike)\b", text)) and not re.search(r"\bfloat\b", text) for text in annotations[1:])
 
 
 def with_ints(function: Callable[..., Any], args: Sequence[Any]) -> list[Any]:
