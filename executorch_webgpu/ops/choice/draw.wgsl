@@ -124,11 +124,15 @@ fn find_candidate(bin: Cell, wanted: Goal, largest: f32, thread: u32) -> Found {
     atomicStore(&low_key, 0xffffffffu);
   }
   workgroupBarrier();
+  var high = 0u;
+  var low = 0xffffffffu;
   for (var i = thread; i < bin.count; i += 256u) {
     let key = entries[start + i].x;
-    atomicMax(&high_key, key);
-    atomicMin(&low_key, key);
+    high = max(high, key);
+    low = min(low, key);
   }
+  atomicMax(&high_key, high);
+  atomicMin(&low_key, low);
   workgroupBarrier();
   let top = atomicLoad(&high_key);
   // (bits still open, the bits above them); keys are counted down from the largest.

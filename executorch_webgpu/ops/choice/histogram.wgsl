@@ -48,7 +48,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
       atomicAdd(&found[bin * 3u + 1u], mass.x);
       atomicAdd(&found[bin * 3u + 2u], mass.y);
     }
-    if (weight >= p.min_p) { atomicAdd(&above, 1u); }
+    if (p.min_p > 0.0 && weight >= p.min_p) { atomicAdd(&above, 1u); }
   }
   workgroupBarrier();
   for (var bin = thread; bin < REST; bin += 256u) {
