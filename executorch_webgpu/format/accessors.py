@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 from executorch_webgpu.errors import ExecuTorchError
 
 Error = TypeVar("Error", bound=ExecuTorchError)
-_SHOWN = 100  # characters of a name or items of a list in a message, at most
+_SHOWN = 100  # characters of a name in a message, at most
+_LISTED = 16  # numbers of a list in a message, at most: no tensor has more dims
 
 
 def damaged(error: type[Error], what: str, why: str) -> Error:
@@ -19,6 +20,16 @@ def damaged(error: type[Error], what: str, why: str) -> Error:
 def text(value: bytes | None) -> str:
     """Return a string, empty where the file has none."""
     return value.decode("utf-8") if value else ""
+
+
+def name_of(value: bytes | None, what: str, fail: Callable[[str], ExecuTorchError]) -> str:
+    """Return the name of ``what``, which must have one that a line of text can hold: messages quote it as it is."""
+    found = text(value)
+    if not found:
+        raise fail(f"{what} has no name")
+    if not found.isprintable():
+        raise fail(f"{what} has the name {shown(found)}, expected one that can be printed")
+    return found
 
 
 def numbers(count: int, as_numpy: Callable[[], Any]) -> tuple[Any, ...]:
@@ -33,7 +44,7 @@ def shown(name: str) -> str:
 
 def listed(items: Sequence[int]) -> str:
     """Return numbers as a message shows them."""
-    return str(list(items)) if len(items) <= _SHOWN else f"{list(items[:8])[:-1]}... ({len(items)} numbers)"
+    return str(list(items)) if len(items) <= _LISTED else f"{list(items[:8])}... ({len(items)} numbers)"
 
 
 def checked_indices(

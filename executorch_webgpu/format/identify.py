@@ -25,6 +25,8 @@ _IDENTIFIERS = {
     b"VK00": "a Vulkan delegate graph without its program",
     b"VH00": "a Vulkan delegate blob without its program",
 }
+# Producer, its version, domain, model version, documentation, graph, operator sets.
+_AFTER_IR_VERSION = (b"\x12", b"\x1a", b"\x22", b"\x28", b"\x32", b"\x3a", b"\x42")
 
 
 def identify(data: bytes | memoryview) -> str:
@@ -42,7 +44,8 @@ def identify(data: bytes | memoryview) -> str:
         return f"an ExecuTorch program of schema {head[4:8].decode()}, which is not supported"
     if len(head) > 16 and head[8:9] == b"{" and int.from_bytes(head[:8], "little") < 1 << 32:
         return "a safetensors file"
-    if head[:1] == b"\x08" and (b"pytorch" in head or b"onnx" in head.lower() or b"ir_version" in head):
+    # A protobuf message whose first field is an IR version of 3 or more, then a field that ModelProto has.
+    if len(head) > 2 and head[0] == 8 and 3 <= head[1] < 32 and head[2:3] in _AFTER_IR_VERSION:
         return "an ONNX model"
     return "a text file" if _is_text(head) else "of no known format"
 

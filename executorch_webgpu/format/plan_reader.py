@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import Any
 
 from executorch_webgpu.errors import InvalidProgram
 from executorch_webgpu.format import plan as p
-from executorch_webgpu.format.accessors import checked_indices, damaged, numbers, shown, text
+from executorch_webgpu.format.accessors import checked_indices, damaged, name_of, numbers, shown, text
 from executorch_webgpu.format.generated import program as schema
 from executorch_webgpu.format.payloads import Payloads
 from executorch_webgpu.format.plan_values import MAX_BYTES, ValueReader
@@ -29,9 +30,9 @@ def read_plan(table: Any, index: int, payloads: Payloads) -> p.ExecutionPlan:
         InvalidExternalData: A tensor in a .ptd is missing or contradicts the program.
         NotSupported: A tensor has a dtype that numpy lacks.
     """
-    name = text(table.Name())
-    if not name:
-        raise damaged(InvalidProgram, payloads.file.name, f"execution plan {index} has no name")
+    name = name_of(
+        table.Name(), f"execution plan {index}", functools.partial(damaged, InvalidProgram, payloads.file.name)
+    )
     return _PlanReader(table, name, payloads).read()
 
 
@@ -68,15 +69,14 @@ class _PlanReader:
         return checked_indices(items, len(self.values), what, self.fail)
 
     def _operator(self, table: Any, index: int) -> p.Operator:
-        name = text(table.Name())
-        if not name:
-            raise self.fail(f"operator {index} has no name")
-        return p.Operator(name, text(table.Overload()))
+        name = name_of(table.Name(), f"operator {index}", self.fail)
+        overload = table.Overload()
+        return p.Operator(name, name_of(overload, f"the overload of operator {index}", self.fail) if overload else "")
 
     def _delegate(self, table: Any, index: int) -> p.Delegate:
-        backend, reference = text(table.Id()), table.Processed()
-        if not backend or reference is None:
-            raise self.fail(f"delegate {index} has no {'data' if backend else 'backend id'}")
+        backend, reference = name_of(table.Id(), f"the backend of delegate {index}", self.fail), table.Processed()
+        if reference is None:
+            raise self.fail(f"delegate {index} has no data")
         payload = self.payloads.delegate(
             reference.Location() == schema.DataLocation.SEGMENT, reference.Index(), f"{self.where}: delegate {index}"
         )

@@ -10,7 +10,7 @@ import numpy as np
 
 from executorch_webgpu.errors import DelegateInvalidCompatibility, InvalidExternalData
 from executorch_webgpu.format import vulkan_graph as g
-from executorch_webgpu.format.accessors import checked_indices, damaged, listed, numbers, shown, text
+from executorch_webgpu.format.accessors import checked_indices, damaged, listed, name_of, numbers, shown, text
 from executorch_webgpu.format.files import part_of
 from executorch_webgpu.format.generated import vulkan_graph as schema
 from executorch_webgpu.format.verify import verify
@@ -120,10 +120,8 @@ class _Reader:
         return items
 
     def _node(self, call: Any, index: int, count: int) -> g.OperatorCall:
-        name = text(call.Name())
+        name = name_of(call.Name(), f"node {index}", self.fail)
         what = f"node {index} ({shown(name)})"
-        if not name:
-            raise self.fail(f"node {index} has no operator name")
         args = self._ids(numbers(call.ArgsLength(), call.ArgsAsNumpy), count, f"an argument of {what}")
         if not args:
             raise self.fail(f"{what} has no arguments")

@@ -201,6 +201,18 @@ program(
     lambda f, p: (f.item(p.Operators(0), 0, -1, 0), f.item(p.Operators(0), 0, 0, 0))[1],
 )
 program(
+    "operator_of_two_lines",
+    "An operator's name holds a line feed.",
+    "segment.pte",
+    lambda f, p: f.item(p.Operators(0), 0, 0, 10, 1),
+)
+program(
+    "overload_unprintable",
+    "An overload's name holds a zero byte.",
+    "segment.pte",
+    lambda f, p: f.item(p.Operators(0), 1, 0, 0, 1),
+)
+program(
     "operator_outside",
     "An instruction calls operator 50.",
     "branch.pte",
@@ -247,6 +259,12 @@ program(
     "A delegate's data is in segment 40.",
     "delegate.pte",
     lambda f, p: f.field(p.Delegates(0).Processed(), 1, 40),
+)
+program(
+    "backend_unprintable",
+    "A backend's name holds an escape character.",
+    "delegate.pte",
+    lambda f, p: f.item(p.Delegates(0), 0, 3, 0x1B, 1),
 )
 program(
     "key_in_no_segment",
@@ -312,6 +330,7 @@ blob("graph_input_outside", "An input is value 2^32 - 1.", lambda f, r: f.item(r
 blob("graph_input_scalar", "An input is a Double.", lambda f, r: f.item(r, 3, 0, 3))
 blob("graph_output_outside", "An output is value 14 of 14.", lambda f, r: f.item(r, 4, 0, 14))
 blob("argument_negative", "An argument of a node is value -1.", lambda f, r: f.item(r.Chain(0), 2, 0, -1))
+blob("node_of_two_lines", "An operator's name holds a line feed.", lambda f, r: f.item(r.Chain(0), 1, 4, 10, 1))
 blob("arguments_missing", "A node has no arguments, so no output.", lambda f, r: f.item(r.Chain(0), 2, -1, 0))
 blob(
     "value_list_of_itself",
