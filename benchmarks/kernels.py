@@ -233,7 +233,7 @@ def main() -> None:
     copied, fused = copy_rate(device), fma_rate(device)
     figures.add("copy rate", copied / 1e9, "GB/s")
     figures.add("FMA rate", fused / 1e12, "TFLOP/s")
-    bench = Bench(device, warm_up=0.01 if options.quick else 0.06)
+    bench = Bench(device, warm_up=0.01 if options.quick else 0.3)
     sums: dict[str, float] = {}
     cases = Cases(bench, options.quick)
     for case in cases.all():

@@ -16,7 +16,7 @@ from executorch_webgpu.gpu.timing import PassTimer
 SHADERS = Path(__file__).resolve().parent / "shaders"
 
 
-def gpu_seconds(device: Device, make: Callable[..., object], repeats: int = 7, warm_up: float = 0.2) -> float:
+def gpu_seconds(device: Device, make: Callable[..., object], repeats: int = 7, warm_up: float = 0.6) -> float:
     """Return the median GPU time of a pass; ``make(timestamps)`` returns its command buffer."""
     begin = time.perf_counter()
     while time.perf_counter() - begin < warm_up:

@@ -143,7 +143,7 @@ def main() -> None:
     device = select_device(options.device)
     if device is None:
         raise SystemExit("no device")
-    bench = Bench(device, warm_up=0.05)
+    bench = Bench(device, warm_up=0.3)
     for net in [options.net] if options.net else NETS:
         total = best_total = 0.0
         for layer, count in NETS[net]().items():

@@ -12,7 +12,8 @@ from executorch_webgpu.ops.registry import lowering
 from executorch_webgpu.ops.symbols import IntLike, ceil_div
 
 COLUMNS = 32  # of a row that a lane takes at a time: one vec4<u32>
-ROWS = 8  # of a workgroup
+ROWS = 8  # of a team
+ENOUGH_WORKGROUPS = 128  # for the processors of a large card
 SPLIT = 32  # positions of the cache that a workgroup attends to
 
 
@@ -22,10 +23,12 @@ def matvec_shape(columns: int, teams: int, facts: DeviceFacts) -> tuple[int, int
         # A software adapter runs invocations in turn: more of them only add reductions.
         return max(facts.subgroup_size or 8, 8), 4
     chunks = columns // COLUMNS
-    if chunks > 64:
-        return 128, 1
     # Few rows are bound by latency: more lanes to a row. Many rows hide it, and wider teams only add reductions.
-    return (64, 2) if chunks > 32 and teams < 1024 else (32, 4)
+    lanes = 128 if chunks > 64 else 64 if chunks > 32 and teams < 1024 else 32
+    together = 128 // lanes
+    while together > 1 and teams < ENOUGH_WORKGROUPS * together:
+        together //= 2
+    return lanes, together
 
 
 def pack_scales(*scales: HostArray) -> HostArray:
