@@ -11,12 +11,15 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+_INT = re.compile(r"\b(int|IntLike)\b")
+_FLOAT = re.compile(r"\bfloat\b")
+
 
 @functools.lru_cache(maxsize=4096)
 def int_parameters(function: Callable[..., Any]) -> tuple[bool, ...]:
     """Return for each parameter after the first whether it takes ints (or lists of them) and no floats."""
     annotations = [str(parameter.annotation) for parameter in inspect.signature(function).parameters.values()]
-    return tuple(bool(re.search(r"\b(int|IntLike)\b", text)) and not re.search(r"\bfloat\b", text) for text in annotations[1:])
+    return tuple(bool(_INT.search(text)) and not _FLOAT.search(text) for text in annotations[1:])
 
 
 def with_ints(function: Callable[..., Any], args: Sequence[Any]) -> list[Any]:
