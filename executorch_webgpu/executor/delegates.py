@@ -138,9 +138,11 @@ class BoundCall:
     def _check(self, plan: ExecutionPlan, index: int, port: Port) -> None:
         value = plan.values[index]
         if isinstance(value, TensorValue):
-            if not port.is_int and len(value.sizes) != len(port.sizes):
+            # The delegate may narrow a dtype (int64 to int32, float32 to float16), never change its kind.
+            if port.dtype is not None and (value.sizes, value.dtype.kind) != (port.sizes, port.dtype.kind):
                 raise InvalidProgram(
-                    f"{self.slot.where}: value {index} has rank {len(value.sizes)}, the graph expects {len(port.sizes)}"
+                    f"{self.slot.where}: value {index} is {value.dtype} {list(value.sizes)}, "
+                    f"the graph expects {port.dtype} {list(port.sizes)}"
                 )
         elif not port.is_int:
             raise InvalidProgram(f"{self.slot.where}: value {index} is not a tensor; the graph expects one")

@@ -200,7 +200,9 @@ class CpuDelegate:
     def _store(self, step: _Step, value: int, result: Any, values: dict[int, Any]) -> None:
         tensor = self.graph.values[value]
         if not isinstance(tensor, GraphTensor):
-            values[value] = int(result)
+            if np.size(result) != 1:
+                raise InvalidArgument(f"{self._name(step)} gives {np.size(result)} values for an int")
+            values[value] = int(np.reshape(result, -1)[0])
             return
         array: Array = np.asarray(result)
         if array.size > math.prod(tensor.sizes):

@@ -41,9 +41,9 @@ class Node:
 
     def arg(self, index: int) -> int:
         """Return argument ``index`` as a value id."""
-        value = self.args[index]
+        value = self.args[index] if index < len(self.args) else None
         if not isinstance(value, int):
-            raise InvalidProgram(f"{self.name}: argument {index} is a list")
+            raise InvalidProgram(f"node {self.position} ({self.name}): argument {index} is missing or a list")
         return value
 
 
