@@ -10,6 +10,7 @@ from executorch_webgpu.graph.delegate import GpuDelegate
 from executorch_webgpu.graph.fusion import fuse
 from executorch_webgpu.graph.interpreter import CpuDelegate
 from executorch_webgpu.graph.nodes import build_nodes
+from executorch_webgpu.ops.decode import lowering as decode
 from executorch_webgpu.ops.dispatch import DeviceFacts
 from tests.graph.decoder import decoder_block
 
@@ -45,3 +46,27 @@ def test_one_token_at_a_time(shape):
         else:
             gpu.execute(inputs)
     gpu.close()
+
+
+@pytest.mark.parametrize("rows", [4, 8])
+@pytest.mark.parametrize("team", [(32, 4), (64, 2), (128, 1), (32, 1)])
+def test_every_choice_of_the_product(monkeypatch, rows, team):
+    monkeypatch.setattr(decode, "matvec_rows", lambda outputs, facts: rows)
+    monkeypatch.setattr(decode, "matvec_shape", lambda columns, teams, facts: team)
+    graph = decoder_block(**SHAPES["vocabulary"])
+    gpu, cpu = GpuDelegate(graph, select_device("gpu")), CpuDelegate(graph)
+    for position in range(3):
+        x = np.random.default_rng(position).standard_normal((1, 1, 64)).astype(np.float32)
+        inputs = [x, np.array([position], np.int32)]
+        np.testing.assert_allclose(gpu.execute(inputs)[0], cpu.execute(inputs)[0], rtol=2e-4, atol=2e-4)
+    gpu.close()
+
+
+def test_the_choice_follows_shape_and_facts():
+    card = DeviceFacts(subgroup_size=32)
+    assert decode.matvec_shape(2048, 4096, card) == (32, 4)
+    assert decode.matvec_shape(2048, 512, card) == (64, 2)
+    assert decode.matvec_shape(8192, 512, card) == (128, 1)
+    assert decode.matvec_shape(576, 144, card) == (32, 1)
+    assert decode.matvec_rows(2048, card) < decode.matvec_rows(128256, card)
+    assert decode.matvec_shape(2048, 512, DeviceFacts(subgroup_size=8, software=True)) == (8, 4)

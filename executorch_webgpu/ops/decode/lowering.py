@@ -12,7 +12,8 @@ from executorch_webgpu.ops.registry import lowering
 from executorch_webgpu.ops.symbols import IntLike, ceil_div
 
 COLUMNS = 32  # of a row that a lane takes at a time: one vec4<u32>
-ROWS = 8  # of a team
+ROWS = 8  # of a team, at most
+FEW_OUTPUTS = 4096  # up to here a team takes half as many rows: there is one for each scheduler at most
 ENOUGH_WORKGROUPS = 128  # for the processors of a large card
 SPLIT = 32  # positions of the cache that a workgroup attends to
 
@@ -29,6 +30,11 @@ def matvec_shape(columns: int, teams: int, facts: DeviceFacts) -> tuple[int, int
     while together > 1 and teams < ENOUGH_WORKGROUPS * together:
         together //= 2
     return lanes, together
+
+
+def matvec_rows(outputs: int, facts: DeviceFacts) -> int:
+    """Return the rows of a team: fewer where no other team hides how long one takes."""
+    return ROWS if facts.software or outputs > FEW_OUTPUTS else ROWS // 2
 
 
 def pack_scales(*scales: HostArray) -> HostArray:
@@ -81,7 +87,8 @@ def matvec(
     weight = span(weights, "uint32")
     scale = ctx.repack(scales, "quads of rows", pack_scales)
     sizes = [w.shape[0] for w in weights]
-    rows = ROWS // 2 if epilogue == "swiglu" else ROWS
+    team_rows = ROWS if epilogue == "swiglu" else matvec_rows(sum(sizes), ctx.facts)
+    rows = ROWS // 2 if epilogue == "swiglu" else team_rows
     teams_of = [-(-size // rows) for size in sizes[:1] if epilogue == "swiglu"] or [-(-s // rows) for s in sizes]
     lanes, teams = matvec_shape(columns, sum(teams_of), ctx.facts)
     quads = [-(-s.shape[1] // 4) * s.shape[0] for s in scales]
@@ -115,6 +122,7 @@ def matvec(
             "T": x.dtype.name,
             "LANES": str(lanes),
             "TEAMS": str(teams),
+            "ROWS": str(team_rows),
             "SUBGROUP": str(subgroup or ""),
             "PARTS": str(len(outs)),
             "EPILOGUE": epilogue,

@@ -1,8 +1,8 @@
-// y = W x for 4-bit weights with a scale per group, one token. A team of LANES invocations takes eight rows; a lane
-// takes 32 columns at a time: one vec4<u32> of each row. x goes through workgroup memory in slabs of LANES * 32
+// y = W x for 4-bit weights with a scale per group, one token. A team of LANES invocations takes ROWS (4 or 8) rows; a
+// lane takes 32 columns at a time: one vec4<u32> of each row. x goes through workgroup memory in slabs of LANES * 32
 // columns, padded so that the lanes' reads do not collide. Scales are packed as [rows / 4][groups] quads of rows.
 //   NORM      x is RMS-normalised first; the factor is the same for every column, so it is applied to the sums
-//   EPILOGUE  add: y + residual; swiglu: silu(gate row) * up row, the eight rows being four of each
+//   EPILOGUE  add: y + residual; swiglu: silu(gate row) * up row, ROWS being 8: four of each
 //   PARTS     up to three matrices that share x, one after the other in the weights' storage
 #include "common/tensor.wgsl" NAME=x BINDING=0 DTYPE=${T} ACCESS=read VEC4=1
 @group(0) @binding(1) var<storage, read> weight: array<vec4<u32>>;
@@ -42,7 +42,9 @@ const PARTIALS: u32 = LANES;
 #endif
 var<workgroup> slab: array<vec4<f32>, LANES * 9u>;
 var<workgroup> partial_a: array<vec4<f32>, PARTIALS * TEAMS>;
+#if ROWS == 8
 var<workgroup> partial_b: array<vec4<f32>, PARTIALS * TEAMS>;
+#endif
 #if NORM
 var<workgroup> partial_c: array<f32, PARTIALS * TEAMS>;
 #endif
@@ -77,20 +79,21 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   let part_b = 1u;
   let first_b = first;
 #else
-  let first = (number - p.first_team[part]) * 8u;
+  let first = (number - p.first_team[part]) * ${ROWS}u;
   let part_b = part;
   let first_b = first + 4u;
 #endif
   let last = p.rows[part] - 1u;
   let row_a = min(vec4<u32>(first) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(last));
-  let row_b = min(vec4<u32>(first_b) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(last));
   let base_a = row_a * p.chunks + p.weight_base[part];
-  let base_b = row_b * p.chunks + p.weight_base[part_b];
   let scale_a = p.scale_base[part] + (row_a.x / 4u) * p.groups;
-  let scale_b = p.scale_base[part_b] + (row_b.x / 4u) * p.groups;
-
   var acc_a = vec4<f32>(0.0);
+#if ROWS == 8
+  let row_b = min(vec4<u32>(first_b) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(last));
+  let base_b = row_b * p.chunks + p.weight_base[part_b];
+  let scale_b = p.scale_base[part_b] + (row_b.x / 4u) * p.groups;
   var acc_b = vec4<f32>(0.0);
+#endif
   var squares = 0.0;
   let at = lane * 9u;
   for (var begin = 0u; begin < p.chunks; begin += LANES) {
@@ -99,13 +102,15 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     let wa1 = weight[base_a.y + chunk];
     let wa2 = weight[base_a.z + chunk];
     let wa3 = weight[base_a.w + chunk];
+    let group = chunk / p.chunks_per_group;
+    let sa = scale[scale_a + group];
+#if ROWS == 8
     let wb0 = weight[base_b.x + chunk];
     let wb1 = weight[base_b.y + chunk];
     let wb2 = weight[base_b.z + chunk];
     let wb3 = weight[base_b.w + chunk];
-    let group = chunk / p.chunks_per_group;
-    let sa = scale[scale_a + group];
     let sb = scale[scale_b + group];
+#endif
     workgroupBarrier();
     for (var i = thread; i < LANES * 8u; i += THREADS) {
       let quad = begin * 8u + i;
@@ -126,16 +131,18 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     let sum = ((c.x0 + c.x1) + (c.x2 + c.x3)) + ((c.x4 + c.x5) + (c.x6 + c.x7));
     let offset = vec4<f32>(24.0 * dot(vec4<f32>(1.0), sum));
     acc_a += sa * (vec4<f32>(row_dot(wa0, c), row_dot(wa1, c), row_dot(wa2, c), row_dot(wa3, c)) - offset);
+#if ROWS == 8
     acc_b += sb * (vec4<f32>(row_dot(wb0, c), row_dot(wb1, c), row_dot(wb2, c), row_dot(wb3, c)) - offset);
+#endif
   }
 
 #if SUBGROUP
   acc_a = subgroupAdd(acc_a);
+  if (sub_lane == 0u) { partial_a[thread / ${SUBGROUP}u] = acc_a; }
+#if ROWS == 8
   acc_b = subgroupAdd(acc_b);
-  if (sub_lane == 0u) {
-    partial_a[thread / ${SUBGROUP}u] = acc_a;
-    partial_b[thread / ${SUBGROUP}u] = acc_b;
-  }
+  if (sub_lane == 0u) { partial_b[thread / ${SUBGROUP}u] = acc_b; }
+#endif
 #if NORM
   squares = subgroupAdd(squares);
   if (sub_lane == 0u) { partial_c[thread / ${SUBGROUP}u] = squares; }
@@ -144,11 +151,15 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   if (lane != 0u) { return; }
   for (var k = 1u; k < PARTIALS; k++) {
     acc_a += partial_a[team * PARTIALS + k];
+#if ROWS == 8
     acc_b += partial_b[team * PARTIALS + k];
+#endif
   }
 #else
   partial_a[thread] = acc_a;
+#if ROWS == 8
   partial_b[thread] = acc_b;
+#endif
 #if NORM
   partial_c[thread] = squares;
 #endif
@@ -156,44 +167,37 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     workgroupBarrier();
     if (lane < half) {
       partial_a[thread] += partial_a[thread + half];
+#if ROWS == 8
       partial_b[thread] += partial_b[thread + half];
+#endif
     }
   }
   workgroupBarrier();
   if (lane != 0u) { return; }
   acc_a = partial_a[thread];
+#if ROWS == 8
   acc_b = partial_b[thread];
+#endif
 #endif
 #if NORM
   squares = 0.0;
   for (var k = 0u; k < PARTIALS * TEAMS; k++) { squares += partial_c[k]; }
   let factor = inverseSqrt(squares * p.inverse_k + p.eps);
   acc_a *= factor;
+#if ROWS == 8
   acc_b *= factor;
+#endif
 #endif
   if (first >= p.rows[part]) { return; }
   let quad = first / 4u;
 #if EPILOGUE == swiglu
   out0_put(quad, acc_a / (vec4<f32>(1.0) + exp(-acc_a)) * acc_b);
 #else
-  let both = first_b < p.rows[part];
-#if EPILOGUE == add
-  out0_put(quad, acc_a + residual_quad(quad));
-  if (both) { out0_put(quad + 1u, acc_b + residual_quad(quad + 1u)); }
-#elif PARTS == 3
-  if (part == 0u) {
-    out0_put(quad, acc_a);
-    if (both) { out0_put(quad + 1u, acc_b); }
-  } else if (part == 1u) {
-    out1_put(quad, acc_a);
-    if (both) { out1_put(quad + 1u, acc_b); }
-  } else {
-    out2_put(quad, acc_a);
-    if (both) { out2_put(quad + 1u, acc_b); }
-  }
-#else
-  out0_put(quad, acc_a);
-  if (both) { out0_put(quad + 1u, acc_b); }
+#include "decode/matvec_write.wgsl" QUAD=quad SUM=acc_a
+#if ROWS == 8
+  if (first_b >= p.rows[part]) { return; }
+  let next = quad + 1u;
+#include "decode/matvec_write.wgsl" QUAD=next SUM=acc_b
 #endif
 #endif
 }
