@@ -102,7 +102,7 @@ class Compilation:
         self.dispatches: list[Dispatch] = []
         self.positions: list[int] = []
         self.scratch: list[int] = []
-        self.guards: list[Guard] = []
+        self.guards: dict[Guard, None] = {}  # in order, each once: every layer asks for the same
         self.pins: dict[Sym, None] = {}
         self._node_scratch = 0
 
@@ -271,6 +271,6 @@ class Compilation:
     def guard(self, value: IntLike, low: int, high: IntLike, what: str) -> None:
         """Check a constant now, a live value on every call."""
         if isinstance(value, Sym):
-            self.guards.append(Guard(value, low, high, what))
+            self.guards[Guard(value, low, high, what)] = None
         else:
             check_range(value, low, self.pin(high), what)

@@ -34,23 +34,25 @@ class Executable:
         self._scratch = [resources.scratch(index, nbytes) for index, nbytes in enumerate(compiled.scratch)]
         self.launches = [self._bind(*item) for item in prepared]
         self._grids: list[tuple[int, int, int]] = []
-        self._live_grids: list[tuple[int, Grid]] = []
+        self._live_grids: dict[Grid, list[int]] = {}
         for index, dispatch in enumerate(compiled.dispatches):
             x, y, z = dispatch.grid
             if isinstance(x, int) and isinstance(y, int) and isinstance(z, int):
                 self._grids.append(_checked((x, y, z), dispatch.label))
             else:
                 self._grids.append((0, 0, 0))
-                self._live_grids.append((index, dispatch.grid))
+                self._live_grids.setdefault(dispatch.grid, []).append(index)
 
     def grids(self, environment: Mapping[int, int]) -> list[tuple[int, int, int]]:
         """Return the grid of every launch in this call."""
         if not self._live_grids:
             return self._grids
         grids = list(self._grids)
-        for index, (x, y, z) in self._live_grids:
+        for (x, y, z), places in self._live_grids.items():
             grid = evaluate(x, environment), evaluate(y, environment), evaluate(z, environment)
-            grids[index] = _checked(grid, self.compiled.dispatches[index].label)
+            checked = _checked(grid, self.compiled.dispatches[places[0]].label)
+            for index in places:
+                grids[index] = checked
         return grids
 
     def write_live(self, environment: Mapping[int, int]) -> None:
