@@ -9,6 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The same examples on every machine: what passes here passes there.
+settings.register_profile("reproducible", derandomize=True, database=None)
+settings.load_profile("reproducible")
 
 ROOT = Path(__file__).resolve().parent.parent
 # Tests choose these themselves; what the shell has set must not change results.
