@@ -7,6 +7,7 @@ never chosen unless named.
 
 from __future__ import annotations
 
+import atexit
 import functools
 import logging
 import os
@@ -50,7 +51,9 @@ class DeviceInfo:
 def _quieten() -> None:
     """Keep drivers from chattering on stderr."""
     if not os.environ.get("XDG_RUNTIME_DIR"):
-        os.environ["XDG_RUNTIME_DIR"] = tempfile.mkdtemp(prefix="executorch_webgpu-")
+        folder = tempfile.TemporaryDirectory(prefix="executorch_webgpu-", ignore_cleanup_errors=True)
+        os.environ["XDG_RUNTIME_DIR"] = folder.name
+        atexit.register(folder.cleanup)
 
 
 @functools.cache

@@ -98,7 +98,7 @@ fn weigh_digit(start: u32, count: u32, top: u32, keys: vec2<u32>, ids: vec2<u32>
       let below = top - entry.x;
       if (shifted(below, keys.x) == keys.y && shifted(entry.y, ids.x) == ids.y) {
         let digit = (select(below, entry.y, by_id) >> shift) & ((1u << bits) - 1u);
-        let mass = units(exp(-exponent(logit_of(entry.x), largest, p.temperature)));
+        let mass = units(weight_of(exponent(logit_of(entry.x), largest, p.temperature)));
         atomicAdd(&digits[digit * 4u], 1u);
         atomicAdd(&digits[digit * 4u + 1u], mass.x);
         atomicAdd(&digits[digit * 4u + 2u], mass.y);
@@ -169,7 +169,7 @@ fn find_candidate(bin: Cell, wanted: Goal, largest: f32, thread: u32) -> Found {
     if (shifted(top - entry.x, keys.x) == keys.y && shifted(entry.y, ids.x) == ids.y) { picked = entry; }
   }
   let entry = workgroupUniformLoad(&picked);
-  let mass = units(exp(-exponent(logit_of(entry.x), largest, p.temperature)));
+  let mass = units(weight_of(exponent(logit_of(entry.x), largest, p.temperature)));
   let own = Running(1u, wide_add(vec2<u32>(mass.x, 0u), vec2<u32>(mass.y << 20u, mass.y >> 12u)));
   return Found(entry, add(before, own));
 }

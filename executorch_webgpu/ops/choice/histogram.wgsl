@@ -41,7 +41,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     let x = exponent(logits_load(p.first + i), largest, p.temperature);
     let bin = bin_of(x);
     bins[i] = bin;
-    let weight = exp(-x);
+    let weight = weight_of(x);
     if (bin < REST) {
       let mass = units(weight);
       atomicAdd(&found[bin * 3u], 1u);

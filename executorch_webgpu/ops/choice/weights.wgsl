@@ -17,6 +17,9 @@ fn exponent(logit: f32, largest: f32, temperature: f32) -> f32 {
   return divided(below, temperature);
 }
 
+// Below half a unit in the last place of 1 the weight is 1, as correct rounding gives; devices' exp may fall short of it.
+fn weight_of(exponent: f32) -> f32 { return select(exp(-exponent), 1.0, exponent < 2.9802322e-8); }
+
 fn bin_of(exponent: f32) -> u32 { return min(u32(min(exponent * BINS_PER_UNIT, 1023.0)), REST); }
 
 // (low, high) of at most 20 bits and one each.
