@@ -81,6 +81,12 @@ class GpuDelegate:
     """One delegate of a method. State (KV caches) lives in its buffers until ``reset`` or ``close``."""
 
     def __init__(self, graph: VulkanGraph, device: Device, where: str = "delegate") -> None:
+        """Resolve and fuse the nodes and plan the memory.
+
+        Raises:
+            OperatorMissing: Operators or dtypes have no lowering; the message lists them all.
+            OutOfResources: A constant is larger than the device can bind; the message names it.
+        """
         self.graph = graph
         self.device = device
         self.where = where
@@ -88,6 +94,7 @@ class GpuDelegate:
         nodes = fuse(graph, build_nodes(graph, where), self.facts)
         self.plan = plan_storage(graph, nodes)
         self.resources = Resources(graph, self.plan, device, where)
+        self.resources.check_limits()
         self._parts = _split(graph, nodes)
         self._selects = [_host_selects(graph, part) for part in self._parts]
         self._cache = _Cache()

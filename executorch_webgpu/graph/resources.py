@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from executorch_webgpu.errors import InvalidState
+from executorch_webgpu.errors import InvalidState, OutOfResources
 from executorch_webgpu.format.files import trim_mappings
 from executorch_webgpu.format.vulkan_graph import GraphTensor, VulkanGraph
 from executorch_webgpu.gpu.device import Buffer, Device
 from executorch_webgpu.graph.constants import constant_array, constant_pieces
-from executorch_webgpu.graph.storage import StoragePlan
+from executorch_webgpu.graph.storage import StoragePlan, tensor_bytes
 from executorch_webgpu.ops.dispatch import Tensor
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -34,6 +34,18 @@ class Resources:
         self._extra: dict[int, Buffer] = {}
         self._scratch: dict[int, Buffer] = {}
         self._untrimmed = 0
+
+    def check_limits(self) -> None:
+        """Raise OutOfResources if a constant or state is larger than what the device can bind at once."""
+        limit = self.device.limits["max-storage-buffer-binding-size"]
+        places = [(storage, offset) for storage, filled in self.plan.constants.items() for offset in filled]
+        for storage, offset in (*places, *((storage, 0) for storage in self.plan.state)):
+            nbytes = tensor_bytes(self._tensor(storage, offset))
+            if nbytes > limit:
+                raise OutOfResources(
+                    f"{self.where}: {self._name(storage, offset)} has {nbytes} bytes; "
+                    f"the limit of {self.device.name} is {limit} bytes a binding: use device 'cpu' or another card"
+                )
 
     def constant(self, storage: int, offset: int = 0) -> Array:
         """Return the payload of a constant (or the initial value of a state) as an array over the file."""

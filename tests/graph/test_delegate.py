@@ -200,6 +200,15 @@ def test_a_constant_past_the_limit_is_named(device, monkeypatch):
         GpuDelegate(g.build(y), device).execute([floats(64)])
 
 
+def test_a_constant_past_the_binding_limit_is_named_before_the_first_call(device, monkeypatch):
+    g = GraphBuilder()
+    x = g.input((64,))
+    y = g.call("aten.add.Tensor", (x,), (g.constant(floats(64)),), 1, out=(64,))
+    monkeypatch.setitem(device.limits, "max-storage-buffer-binding-size", 128)
+    with pytest.raises(OutOfResources, match=r"constant 0 \(float32 \[64\]\) has 256 bytes; .* 128 bytes a binding"):
+        GpuDelegate(g.build(y), device)
+
+
 def test_closed(device):
     before = device.allocated
     gpu = GpuDelegate(chain(3, (50, 50)), device)
