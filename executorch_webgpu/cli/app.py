@@ -5,6 +5,7 @@ Exit status 0, 1 for a failure, 2 for wrong usage, 130 after Ctrl-C.
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -92,6 +93,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     verbose = "--verbose" in arguments
+    if sys.stdout is None:  # the caller closed it: results go nowhere
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
     try:
         result = commands.main(args=arguments, prog_name=PROGRAM, standalone_mode=False)
         sys.stdout.flush()
@@ -106,15 +109,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         print_error("interrupted", verbose=verbose)
         return 130
+    except SystemExit as error:
+        # click ends the program with 1 when whoever read the output has left: that is no failure.
+        if type(sys.stdout).__name__ == "PacifyFlushWrapper":
+            return 0
+        return error.code if isinstance(error.code, int) else 1
     except BrokenPipeError:
         # Whoever read the output has left. Python would complain once more when it flushes stdout at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        _drop_stdout()
+        return 0
     except click.ClickException as error:
         print_error(_one_line(error.format_message()), verbose=verbose)
     except ExecuTorchError as error:
         print_error(_one_line(str(error)), verbose=verbose)
     except OSError as error:
+        if error.errno == errno.ENOSPC and not error.filename:
+            _drop_stdout()
+            print_error("standard output cannot be written: no space left on the device", verbose=verbose)
+            return 1
         reason = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
         print_error(_one_line(reason), verbose=verbose)
     except MemoryError:
@@ -123,6 +135,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         hint = "" if verbose else "; --verbose shows where"
         print_error(_one_line(f"internal error: {type(error).__name__}: {error}{hint}"), verbose=verbose)
     return 1
+
+
+def _drop_stdout() -> None:
+    """Let what is still buffered go nowhere, so that Python does not complain at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def print_error(message: str, *, prefix: str = "error: ", verbose: bool = False) -> None:

@@ -34,6 +34,9 @@ def identify(data: bytes | memoryview) -> str:
     head = bytes(data[:4096])
     if not head:
         return "an empty file"
+    # A zip archive begins with the header of its first member, whose name starts at byte 30.
+    if head.startswith(b"PK\x03\x04") and head[30 : 30 + int.from_bytes(head[26:28], "little")].endswith(b".npy"):
+        return "an archive of NumPy arrays (.npz)"
     for magic, name in _AT_START.items():
         if head.startswith(magic):
             return name

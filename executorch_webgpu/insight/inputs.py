@@ -90,6 +90,8 @@ def _read_npz(meta: MethodMeta, path: str) -> dict[int, Array]:
             arrays = {name: archive[name] for name in archive.files}
     except (ValueError, EOFError, zipfile.BadZipFile, AttributeError, TypeError) as error:
         raise InvalidArgument(f"{path} is not an .npz file of arrays: {error}") from error
+    if not arrays:
+        raise InvalidArgument(f"{path} holds no arrays; expected in0, in1, ... or one for each input")
     names = [re.fullmatch(r"in(\d+)", name) for name in arrays]
     if all(names):
         return {int(name[1]): array for name, array in zip(names, arrays.values(), strict=True) if name}

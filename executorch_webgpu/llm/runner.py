@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import secrets
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from executorch_webgpu.errors import InvalidArgument
+from executorch_webgpu.errors import InvalidArgument, InvalidState
 from executorch_webgpu.llm.config import GenerationConfig
 from executorch_webgpu.llm.decoder import Decoder
 from executorch_webgpu.llm.metadata import ModelMetadata, read_metadata
@@ -182,6 +183,7 @@ class TextLLMRunner:
             InvalidArgument: The prompt is empty or does not fit.
         """
         self.end_stream()
+        self._stop = False  # before what may take long: a stop that comes meanwhile counts
         config = config or GenerationConfig()
         start = now_ms()
         tokens = self.encode(prompt, config)
@@ -197,7 +199,6 @@ class TextLLMRunner:
             token_encode_end_ms=start + encode_ms,
             num_prompt_tokens=len(tokens),
         )
-        self._stop = False
         self.stats = stats
         self._active = self._run(decoder, tokens, config, stats)
         return self._active
@@ -301,10 +302,12 @@ class TextLLMRunner:
             if reason is None:
                 reason = "cancelled"
                 stats.on_end(reason)
-            stats.gpu_bytes = self.program.gpu_bytes
-            stats.device = self.program.device
-            if decoder.position > kept:
-                decoder.rewind(kept)
+            # A stream that nobody ended may outlive its program.
+            with contextlib.suppress(InvalidState):
+                stats.gpu_bytes = self.program.gpu_bytes
+                stats.device = self.program.device
+                if decoder.position > kept:
+                    decoder.rewind(kept)
             self._active = None
 
     def _limit_reason(self, config: GenerationConfig, limit: int) -> str:

@@ -6,6 +6,7 @@ import json
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -140,3 +141,16 @@ def test_results_alone_are_on_stdout(root, digits):
     done = cli(root, "run", str(digits / "model.pte"), "--device", "cpu", "--json")
     assert done.returncode == 0 and done.stderr == ""
     assert json.loads(done.stdout)["device"].startswith("cpu")
+
+
+def test_a_closed_stdout_is_no_failure(root):
+    done = subprocess.run(f"{sys.executable} {root / 'cli.py'} ops >&-", shell=True, capture_output=True, text=True)
+    assert done.returncode == 0 and "error" not in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="writes to /dev/full")
+def test_a_full_stdout_is_one_line(root):
+    command = f"{sys.executable} {root / 'cli.py'} ops > /dev/full"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("error: standard output cannot be written")

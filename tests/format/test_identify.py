@@ -18,6 +18,7 @@ FIXTURES = Path(__file__).resolve().parent.parent / "fixtures" / "format"
         (b"", "an empty file"),
         (b"GGUF\x03\0\0\0", "a GGUF model"),
         (b"PK\x03\x04" + bytes(20), "a zip archive"),
+        (b"PK\x03\x04" + bytes(22) + b"\x07\0\0\0in0.npy", "an archive of NumPy arrays (.npz)"),
         (b"\x80\x02}q\0.", "a Python pickle"),
         (b"\x89PNG\r\n\x1a\n", "a PNG image"),
         (b"\x7fELF\x02\x01", "a program for Linux"),

@@ -199,6 +199,20 @@ def test_stop_from_outside() -> None:
     assert runner.position == 9 + 4
 
 
+def test_a_stop_while_the_model_loads_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    runner = runner_of()
+    encode = runner.encode
+
+    def slow(*args: object) -> list[int]:
+        runner.stop()  # what a signal handler does meanwhile
+        return encode(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(runner, "encode", slow)
+    chunks = list(runner.stream(PROMPT, config(max_new_tokens=20)))
+    assert chunks[-1].finish_reason == "cancelled"
+    assert chunks[-1].generated_tokens == 1
+
+
 def test_a_stream_left_early_keeps_what_was_read() -> None:
     runner = runner_of()
     stream = runner.stream(PROMPT, config(ignore_eos=True))
