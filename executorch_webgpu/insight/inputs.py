@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from executorch_webgpu.errors import InvalidArgument, NotFound
+from executorch_webgpu.format import identify
 from executorch_webgpu.insight.images import IMAGE_SUFFIXES, read_image
 from executorch_webgpu.runtime import MethodMeta, TensorInfo
 
@@ -156,7 +157,11 @@ def _read_npy(path: Path) -> Array:
         with path.open("rb") as file:
             array = np.load(file, allow_pickle=False)
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise InvalidArgument(f"{path} is not a .npy file of numbers: {error}") from error
+        # numpy's own words would advise to load pickled objects.
+        with path.open("rb") as file:
+            head = file.read(4096)
+        found = "damaged, or holds Python objects" if head.startswith(b"\x93NUMPY") else identify(head)
+        raise InvalidArgument(f"{path} is not a .npy file of numbers: it is {found}") from error
     if not isinstance(array, np.ndarray):
         raise InvalidArgument(f"{path} is not a .npy file of numbers but an archive; name it .npz")
     return array
@@ -191,7 +196,7 @@ def _from_literal(value: Any, info: TensorInfo, where: str, text: str) -> Array:
     try:
         natural = np.asarray(value)
     except (ValueError, OverflowError) as error:
-        raise InvalidArgument(f"{where}: {text} is not a tensor: {error}") from error
+        raise InvalidArgument(f"{where}: {text} is not a tensor: its rows must have one length and fit") from error
     if natural.size == 0:
         return np.empty(natural.shape, dtype)
     fits = {"b": "b", "i": "iuf", "u": "iuf", "f": "f"}.get(natural.dtype.kind, "")
