@@ -51,6 +51,8 @@ def record(
             raw = compute_pass._internal
             last = None
             for launch, (x, y, z) in zip(launches, grids, strict=True):
+                if not x:
+                    continue  # a kernel that this call has no use for
                 if launch.pipeline is not last:
                     last = launch.pipeline
                     set_pipeline(raw, last.handle._internal)

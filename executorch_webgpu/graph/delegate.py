@@ -34,13 +34,16 @@ COMPILED_LIMIT = 64  # executables kept for each part of a graph
 def device_facts(device: Device) -> DeviceFacts:
     """Return what lowerings may rely on for this device."""
     limits = device.limits
+    software = device.info.kind == "software"
     return DeviceFacts(
         max_binding_bytes=limits["max-storage-buffer-binding-size"],
         max_storage_buffers=limits["max-storage-buffers-per-shader-stage"],
         max_invocations=limits["max-compute-invocations-per-workgroup"],
         max_workgroup_bytes=limits["max-compute-workgroup-storage-size"],
         subgroup_size=device.subgroup_size,
-        software=device.info.kind == "software",
+        # naga has an instruction for it in SPIR-V and HLSL; Metal has none.
+        packed_dot=device.info.backend in ("Vulkan", "D3D12") and not software,
+        software=software,
     )
 
 

@@ -74,6 +74,7 @@ class DeviceFacts:
     max_workgroup_bytes: int = 16384
     max_grid: int = MAX_GRID
     subgroup_size: int | None = None  # None: no subgroup operations; a fixed size otherwise
+    packed_dot: bool = False  # dot4I8Packed is an instruction, not a polyfill
     software: bool = False
 
 

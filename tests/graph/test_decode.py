@@ -11,7 +11,9 @@ from executorch_webgpu.graph.fusion import fuse
 from executorch_webgpu.graph.interpreter import CpuDelegate
 from executorch_webgpu.graph.nodes import build_nodes
 from executorch_webgpu.ops.decode import lowering as decode
+from executorch_webgpu.ops.decode.lowering import MatvecShape
 from executorch_webgpu.ops.dispatch import DeviceFacts
+from tests.graph.builder import GraphBuilder
 from tests.graph.decoder import decoder_block
 
 SHAPES = {
@@ -33,9 +35,14 @@ def test_all_joints_fuse(shape):
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
-def test_one_token_at_a_time(shape):
+@pytest.mark.parametrize("whole", [(0, 0), (32, 64), (128, 1024)], ids=["split", "whole then split", "whole"])
+def test_one_token_at_a_time(monkeypatch, shape, whole):
+    device = select_device("gpu")
+    if whole[0] and (device.subgroup_size or 0) < shape["dim"] // shape["heads"] // 4:
+        pytest.skip("a subgroup does not hold a head")
+    monkeypatch.setattr(decode, "whole_attention", lambda quads, facts: whole)
     graph = decoder_block(**shape)
-    gpu, cpu = GpuDelegate(graph, select_device("gpu")), CpuDelegate(graph)
+    gpu, cpu = GpuDelegate(graph, device), CpuDelegate(graph)
     random = np.random.default_rng(1)
     for position in range(shape["context"] - 1):
         x = random.standard_normal((1, 1, shape["dim"])).astype(np.float32)
@@ -48,13 +55,23 @@ def test_one_token_at_a_time(shape):
     gpu.close()
 
 
-@pytest.mark.parametrize("rows", [4, 8])
-@pytest.mark.parametrize("team", [(32, 4), (64, 2), (128, 1), (32, 1)])
-def test_every_choice_of_the_product(monkeypatch, rows, team):
-    monkeypatch.setattr(decode, "matvec_rows", lambda outputs, facts: rows)
-    monkeypatch.setattr(decode, "matvec_shape", lambda columns, teams, facts: team)
-    graph = decoder_block(**SHAPES["vocabulary"])
-    gpu, cpu = GpuDelegate(graph, select_device("gpu")), CpuDelegate(graph)
+CUTS = [(lanes, teams, rows) for lanes, teams in ((8, 4), (32, 4), (64, 2), (128, 1), (32, 1)) for rows in (4, 8)]
+
+
+@pytest.mark.parametrize("digits", [False, True], ids=["floats", "digits"])
+@pytest.mark.parametrize("cut", CUTS, ids=str)
+def test_every_cut_of_the_product(monkeypatch, cut, digits):
+    device = select_device("gpu")
+    subgroup = device.subgroup_size
+    if digits and (subgroup is None or cut[0] % subgroup):
+        pytest.skip("the integer kernel needs whole subgroups")
+
+    def shape(columns, outputs, swiglu, facts):
+        return MatvecShape(digits, *cut[:2], 8 if swiglu else cut[2])
+
+    monkeypatch.setattr(decode, "matvec_shape", shape)
+    graph = decoder_block(**{**SHAPES["vocabulary"], "ffn": 352})
+    gpu, cpu = GpuDelegate(graph, device), CpuDelegate(graph)
     for position in range(3):
         x = np.random.default_rng(position).standard_normal((1, 1, 64)).astype(np.float32)
         inputs = [x, np.array([position], np.int32)]
@@ -62,11 +79,67 @@ def test_every_choice_of_the_product(monkeypatch, rows, team):
     gpu.close()
 
 
+def digits_product(x, columns=96, group=32):
+    """Return one product of x with random 4-bit weights by the integer kernel, and by float64."""
+    device = select_device("gpu")
+    random = np.random.default_rng(7)
+    nibbles = random.integers(0, 16, (13, columns))
+    packed = (nibbles[:, 0::2] | nibbles[:, 1::2] << 4).astype(np.uint8)
+    scales = random.uniform(0.01, 0.02, (columns // group, 13)).astype(np.float32)
+    g = GraphBuilder()
+    inputs = (g.input((1, columns)),), (g.constant(packed),), (g.constant(scales),)
+    graph = g.build(g.call("et_vk.linear_q4gsw.default", *inputs, group, None, out=(1, 13)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(decode, "matvec_shape", lambda *_: MatvecShape(True, 32, 4, 4))
+        gpu = GpuDelegate(graph, device)
+        found = gpu.execute([x.reshape(1, columns)])[0][0]
+        gpu.close()
+    weights = (nibbles - 8.0) * np.repeat(scales.T.astype(np.float64), group, axis=1)
+    return found, weights @ x.astype(np.float64)
+
+
+def test_the_integer_kernel_is_as_exact_as_floats():
+    random = np.random.default_rng(3)
+    for scale in (1e-30, 1e-3, 1.0, 1e30):
+        x = (random.standard_normal(96) * scale).astype(np.float32)
+        found, wanted = digits_product(x)
+        assert np.abs(found - wanted).max() < 1e-6 * np.abs(wanted).max()
+
+
+def test_chunks_have_units_of_their_own():
+    x = np.concatenate([np.full(32, 1e20), np.zeros(32), np.full(32, 1e-3)]).astype(np.float32)
+    found, wanted = digits_product(x)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    x[:32] = 0
+    found, wanted = digits_product(x)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_what_is_no_number_stays_none(bad):
+    x = np.ones(96, np.float32)
+    x[40] = bad
+    assert not np.isfinite(digits_product(x)[0]).any()
+
+
 def test_the_choice_follows_shape_and_facts():
-    card = DeviceFacts(subgroup_size=32)
-    assert decode.matvec_shape(2048, 4096, card) == (32, 4)
-    assert decode.matvec_shape(2048, 512, card) == (64, 2)
-    assert decode.matvec_shape(8192, 512, card) == (128, 1)
-    assert decode.matvec_shape(576, 144, card) == (32, 1)
-    assert decode.matvec_rows(2048, card) < decode.matvec_rows(128256, card)
-    assert decode.matvec_shape(2048, 512, DeviceFacts(subgroup_size=8, software=True)) == (8, 4)
+    plain, card = DeviceFacts(subgroup_size=32), DeviceFacts(subgroup_size=32, packed_dot=True)
+    assert decode.matvec_shape(2048, 16384, True, plain) == MatvecShape(False, 32, 4, 8)
+    assert decode.matvec_shape(2048, 2048, False, plain) == MatvecShape(False, 64, 2, 4)
+    assert decode.matvec_shape(8192, 2048, False, plain) == MatvecShape(False, 128, 1, 4)
+    assert decode.matvec_shape(576, 576, False, plain) == MatvecShape(False, 32, 1, 4)
+    assert decode.matvec_shape(576, 576, False, card) == MatvecShape(True, 32, 4, 4)
+    assert decode.matvec_shape(2048, 2048, False, card) == MatvecShape(True, 64, 2, 4)
+    assert decode.matvec_shape(8192, 2048, False, card) == MatvecShape(True, 128, 2, 4)
+    assert decode.matvec_shape(2048, 128256, False, card) == MatvecShape(True, 32, 4, 8)
+    assert not decode.matvec_shape(2048, 2048, False, DeviceFacts(packed_dot=True)).digits
+    software = DeviceFacts(subgroup_size=8, packed_dot=True, software=True)
+    assert decode.matvec_shape(2048, 512, False, software) == MatvecShape(False, 8, 4, 8)
+
+
+def test_a_whole_cache_needs_subgroups_that_hold_a_head():
+    assert decode.whole_attention(16, DeviceFacts(subgroup_size=32, max_invocations=1024)) == (512, 1024)
+    assert decode.whole_attention(16, DeviceFacts(subgroup_size=32)) == (256, 512)
+    assert decode.whole_attention(16, DeviceFacts(subgroup_size=8))[0] == 0
+    assert decode.whole_attention(12, DeviceFacts(subgroup_size=32))[0] == 0
+    assert decode.whole_attention(16, DeviceFacts())[0] == 0

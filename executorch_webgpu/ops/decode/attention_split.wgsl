@@ -16,6 +16,7 @@ struct Params {
   scale: f32,
 }
 @group(0) @binding(8) var<uniform> p: Params;
+#include "decode/rotate.wgsl"
 
 const HEADS: u32 = ${HEADS}u;
 const QUADS: u32 = ${QUADS}u;  // quads of a head
@@ -27,13 +28,6 @@ var<workgroup> query: array<vec4<f32>, HEADS * QUADS>;
 var<workgroup> score: array<f32, HEADS * SPLIT>;
 var<workgroup> statistic: array<vec2<f32>, HEADS>;
 var<workgroup> gathered: array<vec4<f32>, HEADS * THREADS>;
-
-// Pairs are neighbours: (2i, 2i + 1) turn by the angle of row 0 of the tables.
-fn rotate(x: vec4<f32>, quad: u32) -> vec4<f32> {
-  let c = vec2<f32>(cosine_load(quad * 2u), cosine_load(quad * 2u + 1u));
-  let s = vec2<f32>(sine_load(quad * 2u), sine_load(quad * 2u + 1u));
-  return vec4<f32>(x.x * c.x - x.y * s.x, x.x * s.x + x.y * c.x, x.z * c.y - x.w * s.y, x.z * s.y + x.w * c.y);
-}
 
 @compute @workgroup_size(THREADS)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) thread: u32

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from executorch_webgpu.ops.context import Lowering
+from executorch_webgpu.ops.decode.lowering import matvec, suits_digits
 from executorch_webgpu.ops.dispatch import MAX_GRID, Tensor, threads_1d
 from executorch_webgpu.ops.linear4.kernels import Product, choose, matmul_splits, matvec_lanes, matvec_rows
 from executorch_webgpu.ops.registry import lowering
@@ -27,6 +28,9 @@ def linear(
     columns, outputs = x.shape[-1], weight.shape[0]
     out = ctx.out((*x.shape[:-1], outputs))
     if out.numel == 0:
+        return
+    if bias is None and not high_first and suits_digits(x, weight, scales, group, ctx.facts):
+        matvec(ctx, x, [weight], [scales], group, [out])
         return
     rows = out.numel // outputs
     product = Product(rows, outputs, columns, 2 * weight.shape[1], group, x.dtype.itemsize == 4)
