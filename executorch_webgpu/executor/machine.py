@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from executorch_webgpu.errors import Internal, InvalidArgument, InvalidProgram, OperatorMissing
+from executorch_webgpu.errors import Internal, InvalidArgument, InvalidProgram, NotSupported, OperatorMissing
 from executorch_webgpu.executor.delegates import BoundCall, ReadGraph, missing_in, read_delegates
 from executorch_webgpu.executor.kernels import Kernel, argument, resolve_kernel
 from executorch_webgpu.executor.memory import Arenas, SharedMemory, TensorSlot, initial_slots
+from executorch_webgpu.format.accessors import shown
 from executorch_webgpu.format.plan import (
     DelegateCall,
     Dynamism,
@@ -24,10 +25,12 @@ from executorch_webgpu.format.plan import (
     Program,
     TensorValue,
 )
+from executorch_webgpu.format.scalar_types import SUPPORTED
 from executorch_webgpu.format.vulkan_graph import VulkanGraph
 from executorch_webgpu.graph.delegate_api import Delegate
 
 Step = Kernel | BoundCall | MoveCall | JumpFalseCall | FreeCall
+_LISTED = 4  # tensors in a message, at most
 MAX_STEPS = 10_000_000  # a damaged program might loop for ever
 
 
@@ -47,11 +50,12 @@ class Machine:
         Raises:
             OperatorMissing: The message lists all operators that are missing.
             NotFound: A delegate belongs to another backend.
-            NotSupported: The program drops state.
+            NotSupported: The program drops state, or a tensor has a dtype that numpy lacks.
         """
         self.plan = plan
         self.where = f"{program.source}: method {plan.name!r}"
         self.delegates = read_delegates(plan, program.named_data, self.where, read_graph)
+        _check_dtypes(plan, self.where)
         self._chains = self._resolve(check_graph)
         self._arenas = Arenas(plan.arena_sizes, shared)
         self._initial = initial_slots(plan, self._arenas, self.where)
@@ -203,6 +207,20 @@ class Machine:
                 result = result.reshape(value.sizes)
             fresh.append(result)
         return fresh
+
+
+def _check_dtypes(plan: ExecutionPlan, where: str) -> None:
+    found = [
+        f"value {index}{f' ({shown(name)})' if (name := value.fully_qualified_name) else ''} is {value.opaque}"
+        for index, value in enumerate(plan.values)
+        if isinstance(value, TensorValue) and value.opaque is not None
+    ]
+    if found:
+        more = f" and {len(found) - _LISTED} more likewise" if len(found) > _LISTED else ""
+        raise NotSupported(
+            f"{where}: {', '.join(found[:_LISTED])}{more}; supported are {SUPPORTED}: convert the model to one of "
+            "them and export it again"
+        )
 
 
 def _truth(condition: Any, where: str) -> bool:

@@ -9,6 +9,7 @@ from executorch_webgpu.format.accessors import damaged, listed, numbers, shown, 
 from executorch_webgpu.format.files import MappedFile, Source, part_of
 from executorch_webgpu.format.generated import flat_tensor
 from executorch_webgpu.format.identify import identify
+from executorch_webgpu.format.scalar_types import SCALAR_NAMES
 from executorch_webgpu.format.segments import Segments, tensor_data_extent
 from executorch_webgpu.format.verify import verify
 
@@ -39,8 +40,8 @@ class ExternalItem:
         found = self.layout
         if found is not None and (found.scalar_type, found.sizes) != (expected.scalar_type, expected.sizes):
             raise InvalidExternalData(
-                f"{self.file}: the tensor {shown(name)} has the sizes {listed(found.sizes)} and the scalar type "
-                f"{found.scalar_type}; the program expects {listed(expected.sizes)} and {expected.scalar_type}; "
+                f"{self.file}: the tensor {shown(name)} is {SCALAR_NAMES[found.scalar_type]} {listed(found.sizes)}; "
+                f"the program expects {SCALAR_NAMES[expected.scalar_type]} {listed(expected.sizes)}; "
                 "pass the .ptd that was exported with it"
             )
         if found is not None and found.dim_order not in ((), expected.dim_order):

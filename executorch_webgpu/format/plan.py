@@ -32,6 +32,7 @@ class Allocation:
 class TensorValue:
     """A tensor of the plan.
 
+    ``dtype`` is raw bytes (kind V) where numpy has no such dtype, which ``opaque`` then names.
     ``sizes`` are exact for STATIC, else upper bounds. ``dim_order`` lists dims from outermost to innermost stride.
     ``data`` is the payload in memory order of ``dim_order`` (constants and initial values of mutable buffers),
     None where the file has none. With ``data`` and ``allocation`` both present the payload is an initial value.
@@ -45,6 +46,12 @@ class TensorValue:
     allocation: Allocation | None
     fully_qualified_name: str | None
     external: bool
+    opaque: str | None = None
+
+    @property
+    def dtype_name(self) -> str:
+        """The name of the dtype, as numpy or else as PyTorch calls it."""
+        return self.opaque or self.dtype.name
 
     @property
     def is_constant(self) -> bool:

@@ -28,7 +28,6 @@ def read_plan(table: Any, index: int, payloads: Payloads) -> p.ExecutionPlan:
     Raises:
         InvalidProgram: A part is missing, out of range or of the wrong kind; the message names the method.
         InvalidExternalData: A tensor in a .ptd is missing or contradicts the program.
-        NotSupported: A tensor has a dtype that numpy lacks.
     """
     name = name_of(
         table.Name(), f"execution plan {index}", functools.partial(damaged, InvalidProgram, payloads.file.name)

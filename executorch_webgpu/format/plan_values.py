@@ -36,7 +36,7 @@ class ValueReader:
         """Return the values of a plan.
 
         Raises:
-            InvalidProgram, InvalidExternalData, NotSupported: As ``read_plan`` says.
+            InvalidProgram, InvalidExternalData: As ``read_plan`` says.
         """
         values = tuple(self._value(plan.Values(i), i) for i in range(plan.ValuesLength()))
         for index, value in enumerate(values):
@@ -70,7 +70,7 @@ class ValueReader:
     def _tensor(self, table: Any, index: int) -> p.TensorValue:
         what = f"value {index}"
         scalar = table.ScalarType()
-        dtype = scalar_dtype(scalar, f"{self.where}: {what}")
+        dtype, opaque = scalar_dtype(scalar)
         sizes = numbers(table.SizesLength(), table.SizesAsNumpy)
         # Dims of 0 must not hide others that no array can have.
         if len(sizes) > _MAX_RANK or any(size < 0 for size in sizes) or _volume(sizes) * dtype.itemsize > MAX_BYTES:
@@ -95,7 +95,7 @@ class ValueReader:
             segment = extra.MutableDataSegmentsIdx() if extra is not None else 0
             data = self.payloads.initial(segment, buffer, nbytes, where)
         dynamism = p.Dynamism(table.ShapeDynamism())
-        return p.TensorValue(dtype, sizes, order, dynamism, data, allocation, name or None, external)
+        return p.TensorValue(dtype, sizes, order, dynamism, data, allocation, name or None, external, opaque)
 
     def _allocation(self, table: Any, what: str, nbytes: int) -> p.Allocation | None:
         if table is None:

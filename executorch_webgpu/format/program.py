@@ -65,7 +65,6 @@ def open_program(source: Source, data: Sequence[Source] = ()) -> ProgramFile:
         NotFound: A file is missing.
         InvalidProgram: The program is damaged or is something else; the message says what.
         InvalidExternalData: A .ptd is damaged, or lacks or contradicts a tensor.
-        NotSupported: A tensor has a dtype that numpy lacks.
     """
     files: list[MappedFile] = []
     try:

@@ -108,7 +108,7 @@ def _describe_value(value: PlanValue) -> ValueContent:
     kind = kind_of(value)
     if isinstance(value, TensorValue):
         bound = {Dynamism.STATIC: None, Dynamism.DYNAMIC_BOUND: "upper", Dynamism.DYNAMIC_UNBOUND: "none"}
-        return ValueContent(kind, value.dtype.name, list(value.sizes), bound[value.dynamism])
+        return ValueContent(kind, value.dtype_name, list(value.sizes), bound[value.dynamism])
     if isinstance(value, bool | int | float | str):
         return ValueContent(kind, value=plain(value))
     return ValueContent(kind)
@@ -128,8 +128,8 @@ def _describe_kernels(plan: ExecutionPlan) -> list[KernelContent]:
             KernelContent(
                 operator.full_name,
                 len(mine),
-                sorted({tensor.dtype.name for tensor in tensors}),
-                operator.full_name in table,
+                sorted({tensor.dtype_name for tensor in tensors}),
+                operator.full_name in table and all(tensor.opaque is None for tensor in tensors),
                 reasons.most_common(1)[0][0],
             )
         )

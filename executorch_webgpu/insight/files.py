@@ -12,11 +12,10 @@ import executorch_webgpu
 from executorch_webgpu.errors import ExecuTorchError, InvalidArgument, InvalidExternalData, NotFound
 from executorch_webgpu.format import FileInfo, identify, open_program
 from executorch_webgpu.format.external_data import ExternalItem, open_external
+from executorch_webgpu.format.scalar_types import SCALAR_NAMES
 from executorch_webgpu.insight.contents import MethodContent, describe_program
-from executorch_webgpu.runtime.metadata import SCALAR_TYPES
 
 _HEAD = 4096
-_TYPE_NAMES = {code: name for name, code in SCALAR_TYPES.items()}
 _PROGRAMS = {b"ET12": "pte", b"BP08": "bpte"}
 _ADVICE = {
     "GGUF": "export the model with ExecuTorch and VulkanPartitioner to run it here",
@@ -118,5 +117,4 @@ def _describe_tensors(path: str) -> list[str]:
 def _describe_tensor(key: str, item: ExternalItem) -> str:
     if item.layout is None:
         return f"{key}: {item.data.nbytes} bytes"
-    name = _TYPE_NAMES.get(item.layout.scalar_type, f"scalar type {item.layout.scalar_type}")
-    return f"{key}: {name} {list(item.layout.sizes)}, {item.data.nbytes} bytes"
+    return f"{key}: {SCALAR_NAMES[item.layout.scalar_type]} {list(item.layout.sizes)}, {item.data.nbytes} bytes"

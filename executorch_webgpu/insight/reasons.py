@@ -19,11 +19,14 @@ def why_on_cpu(plan: ExecutionPlan, call: KernelCall) -> str | None:
     operator = plan.operators[call.op_index]
     space, _, stem = operator.name.partition("::")
     tensors = [value for index in call.args if isinstance(value := plan.values[index], TensorValue)]
-    dtypes = {tensor.dtype.name for tensor in tensors}
+    dtypes = {tensor.dtype_name for tensor in tensors}
+    opaque = sorted({tensor.opaque for tensor in tensors if tensor.opaque is not None})
     if not plan.delegates:
         return "nothing in this method is delegated: it was exported without a partitioner"
     if space == "executorch_prim":
         return "arithmetic of the execution plan itself"
+    if opaque:
+        return f"{opaque[0]} is not delegated"
     if "float64" in dtypes:
         return "float64 is not delegated"
     if stem == "convolution":

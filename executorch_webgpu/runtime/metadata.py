@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from executorch_webgpu.errors import InvalidIndex
+from executorch_webgpu.errors import InvalidIndex, NotSupported
 from executorch_webgpu.format.plan import (
     BoolListValue,
     DoubleListValue,
@@ -18,33 +18,17 @@ from executorch_webgpu.format.plan import (
     TensorListValue,
     TensorValue,
 )
+from executorch_webgpu.format.scalar_types import SCALAR_NUMBERS, SUPPORTED
 
-# ``ScalarType`` codes of executorch/runtime/core/portable_type/scalar_type.h by numpy's names.
-SCALAR_TYPES = {
-    "uint8": 0,
-    "int8": 1,
-    "int16": 2,
-    "int32": 3,
-    "int64": 4,
-    "float16": 5,
-    "float32": 6,
-    "float64": 7,
-    "complex64": 9,
-    "complex128": 10,
-    "bool": 11,
-    "bfloat16": 15,
-    "uint16": 27,
-    "uint32": 28,
-    "uint64": 29,
-}
 UNBOUNDED = 2**31 - 1  # the largest size that a program can hold
 
 
 class TensorInfo:
     """Shape, dtype and bytes of one tensor."""
 
-    def __init__(self, value: TensorValue) -> None:
+    def __init__(self, value: TensorValue, where: str = "the tensor") -> None:
         self._value = value
+        self._where = where
 
     def sizes(self) -> tuple[int, ...]:
         """Return the shape; for a tensor of dynamic shape the upper bound."""
@@ -52,10 +36,16 @@ class TensorInfo:
 
     def dtype(self) -> int:
         """Return the ``ScalarType`` code of ExecuTorch (6 is float32)."""
-        return SCALAR_TYPES.get(self._value.dtype.name, -1)
+        return SCALAR_NUMBERS[self._value.dtype_name]
 
     def numpy_dtype(self) -> np.dtype[Any]:
-        """Return the dtype as numpy calls it."""
+        """Return the dtype as numpy calls it.
+
+        Raises:
+            NotSupported: numpy has no such dtype (bfloat16, say), so the method cannot be loaded.
+        """
+        if self._value.opaque is not None:
+            raise NotSupported(f"{self._where} is {self._value.opaque}; supported are {SUPPORTED}")
         return self._value.dtype
 
     def nbytes(self) -> int:
@@ -85,7 +75,7 @@ class TensorInfo:
 
     def __repr__(self) -> str:
         return (
-            f"TensorInfo(sizes={list(self.sizes())}, dtype={self._value.dtype.name}, "
+            f"TensorInfo(sizes={list(self.sizes())}, dtype={self._value.dtype_name}, "
             f"is_memory_planned={self.is_memory_planned()}, nbytes={self.nbytes()})"
         )
 
@@ -164,7 +154,7 @@ class MethodMeta:
     def _info(self, value: PlanValue, index: int, what: str) -> TensorInfo:
         if not isinstance(value, TensorValue):
             raise InvalidIndex(f"{what} {index} of method {self.name()!r} is not a tensor but: {kind_of(value)}")
-        return TensorInfo(value)
+        return TensorInfo(value, f"{what} {index} of method {self.name()!r}")
 
     def __repr__(self) -> str:
         inputs = [self._describe(i) for i in self._plan.inputs]

@@ -138,13 +138,6 @@ program(
     "dim_order_outside", "The dim order is 0, 200.", "segment.pte", lambda f, p: f.item(t.value(p, 0), 3, 1, 200, 1)
 )
 program("dtype_unknown", "A tensor has the dtype 99.", "segment.pte", lambda f, p: f.field(t.value(p, 0), 0, 99, 1))
-program(
-    "dtype_bfloat16",
-    "A tensor is bfloat16.",
-    "segment.pte",
-    lambda f, p: f.field(t.value(p, 0), 0, 15, 1),
-    "NotSupported",
-)
 program("buffer_missing", "Weights are in buffer 1,000.", "segment.pte", lambda f, p: f.field(t.value(p, 0), 5, 1000))
 program(
     "buffer_missing_inline",

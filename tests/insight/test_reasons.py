@@ -68,3 +68,8 @@ def test_a_method_without_delegates():
 
 def test_nothing_is_made_up():
     assert why("aten::add.out", tensor(2), tensor(2)) is None
+
+
+def test_a_dtype_that_numpy_lacks():
+    half = TensorValue(np.dtype("V2"), (2,), (0,), Dynamism.STATIC, None, None, None, False, "bfloat16")
+    assert why("aten::add.out", tensor(2), half) == "bfloat16 is not delegated"
