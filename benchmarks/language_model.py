@@ -158,48 +158,71 @@ def gpu_times(figures: Figures, model: Model, contexts: Sequence[int], prompts: 
     length = model.runner.context_length
     linked.choose_by(None)
 
-    def inputs(position: int, tokens: int = 1) -> list[Any]:
+    def step_of(position: int, tokens: int = 1) -> Any:
         shape = decoder._position_shape
         made: list[Any] = [0, 0]
         ids = np.array(model.ids(tokens), np.int32)
         made[linked._token_input] = ids.reshape((*decoder._token_shape[:-1], tokens))
         made[linked._position_input] = position if shape is None else np.full(shape, position, np.int32)
-        return made
+        state, environment, arrays = delegate.stage(made)
+        step = delegate.ready(state, environment)
+        step.executable.write_live(environment)
+        for value, array in arrays.items():
+            device.write(delegate.resources.buffer(delegate.plan.of(value)), array)
+        return step
 
     if "timestamp-query" in device.features:
         rate = copy_rate(device)
         figures.add("copy rate", rate / 1e9, "GB/s")
         for context in contexts:
             position = min(context, length) - 1
-            step = delegate.prepare(inputs(position))
-            chooser = linked._chooser(step.state, step.environment)
+            step = step_of(position)
+            chooser = linked._chooser(step)
             chooser.write_live({-1: position + 1})
             launches = [*step.executable.launches, *chooser.launches]
             grids = [*step.executable.grids(step.environment), *chooser.grids({-1: position + 1})]
             work = launches, grids
             seconds = gpu_seconds(device, lambda t, work=work: record(device, *work, timestamps=t))
             floor = step_bytes(step.executable, delegate, context, length) / rate
-            figures.add(f"GPU time per token at {context}", seconds * 1e6, "us", f"{len(launches)} dispatches")
+            dispatches = sum(grid[0] > 0 for grid in grids)
+            figures.add(f"GPU time per token at {context}", seconds * 1e6, "us", f"{dispatches} dispatches")
             figures.add(f"times the byte floor at {context}", seconds / floor, "x", f"floor {floor * 1e6:.0f} us")
         for prompt in prompts:
             with figures.section(f"GPU time of a prompt of {prompt}"):
-                step = delegate.prepare(inputs(0, prompt))
+                step = step_of(0, prompt)
                 work = step.executable.launches, step.executable.grids(step.environment)
                 seconds = gpu_seconds(device, lambda t, work=work: record(device, *work, timestamps=t))
                 figures.add(f"GPU time of a prompt of {prompt}", seconds * 1e6, "us", f"{len(work[0])} dispatches")
     else:
         print("no GPU times: the device has no timestamp queries")
-    spent = []
+    host_times(figures, linked, decoder, min(100, length - 2))
+
+
+def host_times(figures: Figures, linked: Any, decoder: Any, position: int) -> None:
+    """Measure what a step costs on the two threads that make it, without the text loop."""
+    recording, sending = [], []
+    send = linked._send
+
+    def timed(*arguments: Any) -> Any:
+        begin = time.perf_counter()
+        try:
+            return send(*arguments)
+        finally:
+            sending.append(time.perf_counter() - begin)
+
+    linked._send = timed
     linked.set_token(1)
-    for count in range(60):
+    for _ in range(200):
         if linked.in_flight == 3:
             linked.take()
         begin = time.perf_counter()
-        linked.submit(decoder._token_shape, min(100, length - 2), decoder._position_shape)
-        if count >= 10:
-            spent.append(time.perf_counter() - begin)
+        linked.submit(decoder._token_shape, position, decoder._position_shape)
+        recording.append(time.perf_counter() - begin)
     linked.drain()
-    figures.add("host time to encode and submit a token", statistics.median(spent) * 1e6, "us")
+    linked._send = send
+    first, second = statistics.median(recording[50:]) * 1e6, statistics.median(sending[50:]) * 1e6
+    figures.add("host time to record a token", first, "us", "on the caller's thread")
+    figures.add("host time to finish and submit a token", second, "us", "on a second thread, at the same time")
 
 
 def main() -> None:

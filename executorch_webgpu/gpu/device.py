@@ -7,6 +7,7 @@ import functools
 import os
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,7 +53,7 @@ class Pipeline:
 
 
 class Device:
-    """A WebGPU device and its pipelines. Objects of one device may be used from one thread at a time (``lock``)."""
+    """A WebGPU device and its pipelines. Writes and the submission that sees them belong together: hold ``lock``."""
 
     def __init__(self, info: DeviceInfo, adapter: Any) -> None:
         self.info = info
@@ -89,6 +90,11 @@ class Device:
         from executorch_webgpu.gpu.probe import measure_subgroup_size
 
         return measure_subgroup_size(self)
+
+    @functools.cached_property
+    def background(self) -> ThreadPoolExecutor:
+        """One thread beside the caller's, for work in order that mostly waits for wgpu."""
+        return ThreadPoolExecutor(1, thread_name_prefix="executorch-webgpu")
 
     def buffer(self, nbytes: int, what: str, uniform: bool = False) -> Buffer:
         """Return a new zeroed buffer of at least ``nbytes``, padded to 32 bytes: four elements of the widest dtype.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from wgpu.backends.wgpu_native import ffi, lib
@@ -10,6 +11,7 @@ from executorch_webgpu.errors import DeviceLost
 from executorch_webgpu.gpu.device import Device
 
 _MAP_READ = 1
+_CALLBACK_SECONDS = 5.0
 
 
 @ffi.callback("void(WGPUMapAsyncStatus, WGPUStringView, void *, void *)")  # type: ignore[untyped-decorator]
@@ -43,6 +45,10 @@ class Readback:
             DeviceLost: The device went away before the copy was done.
         """
         self.device.wait(submission)
+        # A submission on another thread may have taken the callback on itself: it runs within moments.
+        deadline = time.monotonic() + _CALLBACK_SECONDS
+        while not self._status[0] and time.monotonic() < deadline:
+            time.sleep(0)
         if self._status[0] != lib.WGPUMapAsyncStatus_Success:
             self.device.lost = True
             raise DeviceLost(f"the device {self.device.name} was lost; reload the program")

@@ -113,29 +113,49 @@ class GpuDelegate:
             DeviceLost: The device went away.
         """
         with self.device.lock:
-            step = self.prepare(inputs)
+            state, environment, arrays = self.stage(inputs)
+            step = self.ready(state, environment)
+            step.executable.write_live(environment)
+            for value, array in arrays.items():
+                self.device.write(self.resources.buffer(self.plan.of(value)), array)
             for index in range(len(self._parts) - 1):
                 wanted = self._read_ids(index)
                 read = self._launch(step, wanted)
-                self._select_from_results(index, dict(zip(wanted, read, strict=True)), step.environment)
-                self._select_from_inputs(index + 1, inputs, step.environment)
-                step = self._ready(index + 1, step.following, step.state, step.environment)
+                self._select_from_results(index, dict(zip(wanted, read, strict=True)), environment)
+                self._select_from_inputs(index + 1, inputs, environment)
+                step = self._step(index + 1, step.following, step.state, environment)
+                step.executable.write_live(environment)
             return self._launch(step, self.graph.output_ids)
 
-    def prepare(self, inputs: Sequence[Value], skip: int = -1) -> Step:
-        """Make the first part ready to record: compiled, checked, inputs and live parameters written.
+    def stage(self, inputs: Sequence[Value]) -> tuple[State, dict[int, int], dict[int, Array]]:
+        """Return what a call with these inputs is compiled for, its live scalars, and the arrays to write by value."""
+        state = State()
+        environment: dict[int, int] = {}
+        arrays: dict[int, Array] = {}
+        for index, (value, given) in enumerate(zip(self.graph.input_ids, inputs, strict=True)):
+            tensor = self.graph.values[value]
+            if isinstance(tensor, GraphTensor):
+                array = to_graph(np.asarray(given), tensor.dtype, f"{self.where}: input {index}")
+                arrays[value] = array
+                state.shapes[value] = array.shape
+            elif isinstance(tensor, SymInt):
+                environment[value] = int(given)
+                state.symbols[value] = live(value)
+        self._select_from_inputs(0, inputs, environment)
+        return state, environment, arrays
 
-        Input ``skip`` gives its shape alone; its buffer is left as it is.
-        """
+    def ready(self, state: State, environment: dict[int, int]) -> Step:
+        """Return the first part compiled for a call; its guards hold, nothing is written yet."""
+        return self._step(0, self._cache, state, environment)
+
+    def reads_on_host(self, value: int) -> bool:
+        """Whether a call needs an input's contents before anything is submitted."""
+        return any(source == value for selects in self._selects for _, source, _, _ in selects)
+
+    def check_open(self) -> None:
+        """Raise InvalidState if ``close`` was called."""
         if self._closed:
             raise InvalidState(f"{self.where}: the program is closed")
-        state, environment, arrays = self._stage(inputs)
-        self._select_from_inputs(0, inputs, environment)
-        step = self._ready(0, self._cache, state, environment)
-        for value, array in arrays.items():
-            if skip < 0 or value != self.graph.input_ids[skip]:
-                self.device.write(self.resources.buffer(self.plan.of(value)), array)
-        return step
 
     @property
     def is_single_part(self) -> bool:
@@ -147,11 +167,11 @@ class GpuDelegate:
         """All nodes of the chain, fused ones by their members."""
         return [part for nodes in self._parts for node in nodes for part in node.parts]
 
-    def _ready(self, index: int, cache: _Cache, state: State, environment: dict[int, int]) -> Step:
+    def _step(self, index: int, cache: _Cache, state: State, environment: dict[int, int]) -> Step:
+        self.check_open()
         part = self._part(index, cache, state, environment)
         for guard in part.executable.compiled.guards:
             guard.check(environment)
-        part.executable.write_live(environment)
         return Step(part.executable, part.state, environment, part.following)
 
     def reset(self) -> None:
@@ -168,21 +188,6 @@ class GpuDelegate:
                     part.close()
                 self._cache = _Cache()
                 self.resources.close()
-
-    def _stage(self, inputs: Sequence[Value]) -> tuple[State, dict[int, int], dict[int, Array]]:
-        state = State()
-        environment: dict[int, int] = {}
-        arrays: dict[int, Array] = {}
-        for index, (value, given) in enumerate(zip(self.graph.input_ids, inputs, strict=True)):
-            tensor = self.graph.values[value]
-            if isinstance(tensor, GraphTensor):
-                array = to_graph(np.asarray(given), tensor.dtype, f"{self.where}: input {index}")
-                arrays[value] = array
-                state.shapes[value] = array.shape
-            elif isinstance(tensor, SymInt):
-                environment[value] = int(given)
-                state.symbols[value] = live(value)
-        return state, environment, arrays
 
     def _part(self, index: int, cache: _Cache, state: State, environment: Mapping[int, int]) -> _Part:
         # Shapes of later parts follow from the first one's key and the pins on the way.

@@ -33,6 +33,7 @@ class Executable:
             device.write(self.params, self._blocks.data)
         self._scratch = [resources.scratch(index, nbytes) for index, nbytes in enumerate(compiled.scratch)]
         self.launches = [self._bind(*item) for item in prepared]
+        self._storages = {tensor.storage for dispatch in compiled.dispatches for _, tensor in dispatch.bindings}
         self._grids: list[tuple[int, int, int]] = []
         self._live_grids: dict[Grid, list[int]] = {}
         for index, dispatch in enumerate(compiled.dispatches):
@@ -54,6 +55,10 @@ class Executable:
             for index in places:
                 grids[index] = checked
         return grids
+
+    def binds(self, storage: int) -> bool:
+        """Whether any dispatch reads or writes a storage."""
+        return storage in self._storages
 
     def write_live(self, environment: Mapping[int, int]) -> None:
         """Write the parameters that change from call to call: one write."""

@@ -6,18 +6,21 @@ positions that the host knows: then surplus steps write rows that are overwritte
 
 from __future__ import annotations
 
+import contextlib
 import struct
 from collections import OrderedDict, deque
 from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import astuple, dataclass
 
 import numpy as np
 
+from executorch_webgpu.errors import ExecuTorchError
 from executorch_webgpu.format.vulkan_graph import GraphTensor
 from executorch_webgpu.gpu.readback import Readback
-from executorch_webgpu.gpu.recording import Copy, record
+from executorch_webgpu.gpu.recording import Copy, Recording, begin, finish
 from executorch_webgpu.graph.compiler import Compilation, Compiled, State
-from executorch_webgpu.graph.delegate import GpuDelegate
+from executorch_webgpu.graph.delegate import GpuDelegate, Step
 from executorch_webgpu.graph.executable import Executable
 from executorch_webgpu.graph.nodes import tensor_args
 from executorch_webgpu.ops.context import Lowering
@@ -63,6 +66,8 @@ def can_link(delegate: GpuDelegate, token_input: int, position_input: int) -> bo
     logits = graph.values[graph.output_ids[0]]
     if not isinstance(token, GraphTensor) or not isinstance(logits, GraphTensor):
         return False
+    if delegate.reads_on_host(graph.input_ids[token_input]):
+        return False
     if token.dtype != np.int32 or logits.dtype.kind != "f" or graph.output_ids[0] in graph.input_ids:
         return False
     return all(
@@ -74,7 +79,11 @@ def can_link(delegate: GpuDelegate, token_input: int, position_input: int) -> bo
 
 
 class LinkedRun:
-    """Decoding steps of one token each on a delegate; see ``can_link``."""
+    """Decoding steps of one token each on a delegate; see ``can_link``.
+
+    The caller's thread records a step, the device's background thread finishes and submits it: two steps are worked
+    on at once. No method may be called with the device's lock held.
+    """
 
     def __init__(self, delegate: GpuDelegate, token_input: int, position_input: int) -> None:
         self.delegate = delegate
@@ -83,10 +92,13 @@ class LinkedRun:
         self._position_input = position_input
         graph, plan = delegate.graph, delegate.plan
         self._token_storage = plan.of(graph.input_ids[token_input])
+        self._position = graph.input_ids[position_input]
         self._result = delegate.resources.add(RESULT_BYTES, "the chosen token")
         self._draw: Draw | None = None
         self._choosers: OrderedDict[Draw | None, Executable] = OrderedDict()
-        self._waiting: deque[tuple[Readback, int]] = deque()
+        # What a step is compiled for and which scalars are its position, by the inputs' shapes.
+        self._stages: dict[tuple[tuple[int, ...], ...], tuple[State, tuple[int, ...]]] = {}
+        self._waiting: deque[tuple[Readback, Future[int]]] = deque()
         self._free: list[Readback] = []
 
     @property
@@ -109,47 +121,83 @@ class LinkedRun:
 
         ``position_shape`` is None where the position is an int of the graph.
         """
+        state, slots = self._stage(tuple(token_shape), None if position_shape is None else tuple(position_shape))
+        environment = dict.fromkeys(slots, position)
         with self.device.lock:
-            inputs: list[np.ndarray | int] = [0, 0]
-            inputs[self._token_input] = np.zeros(tuple(token_shape), np.int32)
-            inputs[self._position_input] = (
-                position if position_shape is None else np.full(tuple(position_shape), position, np.int32)
-            )
-            step = self.delegate.prepare(inputs, skip=self._token_input)
-            chooser = self._chooser(step.state, step.environment)
-            environment = {CHOICE_POSITION: position + 1}
-            chooser.write_live(environment)
-            readback = self._free.pop() if self._free else Readback(self.device, RESULT_BYTES)
-            commands = record(
-                self.device,
-                (*step.executable.launches, *chooser.launches),
-                (*step.executable.grids(step.environment), *chooser.grids(environment)),
-                [Copy(self.delegate.resources.buffer(self._result), readback.buffer, RESULT_BYTES)],
-            )
-            submission = self.device.submit(commands)
-            readback.request(RESULT_BYTES)
-            self._waiting.append((readback, submission))
+            step = self.delegate.ready(state, environment)
+            chooser = self._chooser(step)
+        choice = {CHOICE_POSITION: position + 1}
+        recording = begin(
+            self.device,
+            (*step.executable.launches, *chooser.launches),
+            (*step.executable.grids(environment), *chooser.grids(choice)),
+        )
+        readback = self._free.pop() if self._free else Readback(self.device, RESULT_BYTES)
+        written = None
+        if position_shape is not None and step.executable.binds(self.delegate.plan.of(self._position)):
+            written = np.full(tuple(position_shape), position, np.int32)
+        sent = self.device.background.submit(self._send, recording, step, chooser, choice, written, readback)
+        self._waiting.append((readback, sent))
 
     def take(self) -> Choice:
         """Wait for the oldest step in flight and return its token."""
-        with self.device.lock:
-            readback, submission = self._waiting.popleft()
-            token, logprob, nan = struct.unpack_from("<IfI", readback.take(submission))
-            self._free.append(readback)
+        readback, sent = self._waiting.popleft()
+        token, logprob, nan = struct.unpack_from("<IfI", readback.take(sent.result()))
+        self._free.append(readback)
         return Choice(token, logprob, not nan)
 
     def drain(self) -> None:
-        """Wait for all steps in flight and drop their tokens."""
+        """Wait for all steps in flight and drop their tokens, and what went wrong with them."""
         while self._waiting:
-            self.take()
+            with contextlib.suppress(ExecuTorchError):
+                self.take()
 
-    def _chooser(self, state: State, environment: dict[int, int]) -> Executable:
+    def _send(
+        self,
+        recording: Recording,
+        step: Step,
+        chooser: Executable,
+        choice: dict[int, int],
+        position: np.ndarray | None,
+        readback: Readback,
+    ) -> int:
+        """Finish and submit a step; runs on the background thread, one step after the other."""
+        self.delegate.check_open()
+        resources = self.delegate.resources
+        copy = Copy(resources.buffer(self._result), readback.buffer, RESULT_BYTES)
+        commands = finish(self.device, recording, [copy])
+        with self.device.lock:
+            self.delegate.check_open()
+            step.executable.write_live(step.environment)
+            chooser.write_live(choice)
+            if position is not None:
+                self.device.write(resources.buffer(self.delegate.plan.of(self._position)), position)
+            submission = self.device.submit(commands)
+        readback.request(RESULT_BYTES)
+        return submission
+
+    def _stage(
+        self, token_shape: tuple[int, ...], position_shape: tuple[int, ...] | None
+    ) -> tuple[State, tuple[int, ...]]:
+        key = (token_shape,) if position_shape is None else (token_shape, position_shape)
+        found = self._stages.get(key)
+        if found is None:
+            inputs: list[np.ndarray | int] = [0, 0]
+            inputs[self._token_input] = np.zeros(token_shape, np.int32)
+            inputs[self._position_input] = 0 if position_shape is None else np.zeros(position_shape, np.int32)
+            state, environment, _ = self.delegate.stage(inputs)
+            # The token is not read on the host: every scalar of the call is the position.
+            found = self._stages[key] = state, tuple(environment)
+        return found
+
+    def _chooser(self, step: Step) -> Executable:
         """Return the compiled choice for the settings."""
         chooser = self._choosers.get(self._draw)
         if chooser is None:
-            chooser = self._choosers[self._draw] = self._make_chooser(state, environment)
+            chooser = self._choosers[self._draw] = self._make_chooser(step.state, step.environment)
             if len(self._choosers) > CHOOSERS:
-                self._choosers.popitem(last=False)[1].close()
+                # Steps that were recorded with it are submitted first.
+                self.device.background.submit(self._choosers.popitem(last=False)[1].close)
         self._choosers.move_to_end(self._draw)
         return chooser
 

@@ -129,7 +129,8 @@ def test_many_lengths_keep_memory_flat(device):
     sizes = []
     for length in range(1, 501):
         # Compiled and bound, which is what takes memory; running all of them would only take time.
-        gpu.prepare([floats(1, length, 32), np.array([0], np.int32)])
+        state, environment, _ = gpu.stage([floats(1, length, 32), np.array([0], np.int32)])
+        gpu.ready(state, environment)
         if length % 100 == 0:
             device.flush()
             gc.collect()

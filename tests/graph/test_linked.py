@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from executorch_webgpu.errors import InvalidState
 from executorch_webgpu.format.vulkan_graph import SymInt, VulkanGraph
 from executorch_webgpu.gpu.device import select_device
 from executorch_webgpu.graph.delegate import GpuDelegate
@@ -167,3 +168,38 @@ def test_other_forms_are_refused() -> None:
     assert not linkable(1, 0, logits), "tokens are ints"
     assert not linkable(0, 1, logits, logits), "one output"
     assert not linkable(0, 1, token), "an input is no choice"
+
+
+def test_a_token_that_the_host_must_read_is_refused() -> None:
+    g = GraphBuilder()
+    token, _ = g.input((1,), "int32"), g.input((1,), "int32")
+    chosen = g.call("et_vk.select_as_symint.default", (token,), 0, 0, out=SymInt(0))
+    table = g.constant(np.ones((VOCABULARY, VOCABULARY), np.float32))
+    row = g.call("aten.select_copy.int", (table,), 0, (chosen,), out=(VOCABULARY,))
+    delegate = delegate_of(g.build(row))
+    assert not can_link(delegate, 0, 1)
+    delegate.close()
+
+
+def test_closing_with_steps_in_flight_ends_them() -> None:
+    delegate = delegate_of(table_graph("cache"))
+    linked = LinkedRun(delegate, 0, 1)
+    linked.set_token(11)
+    for position in range(6):
+        linked.submit((1, 1), position, (1,))
+    delegate.close()
+    linked.drain()
+    assert linked.in_flight == 0
+    with pytest.raises(InvalidState, match="closed"):
+        linked.submit((1, 1), 6, (1,))
+
+
+def test_many_settings_in_flight() -> None:
+    delegate = delegate_of(table_graph("cache"))
+    linked = LinkedRun(delegate, 0, 1)
+    linked.set_token(11)
+    for position in range(12):
+        linked.choose_by(Draw(1.0, 5, 0.9, 0.0, position))
+        linked.submit((1, 1), position, (1,))
+    assert all(linked.take().valid for _ in range(12))
+    delegate.close()

@@ -81,7 +81,9 @@ def suits_matvec(x: Tensor, weights: Sequence[Tensor], scales: Sequence[Tensor],
 
 def suits_digits(x: Tensor, weight: Tensor, scales: Tensor, group: int, facts: DeviceFacts) -> bool:
     """Return whether a lone product of one row is best made with integer arithmetic."""
-    return suits_matvec(x, [weight], [scales], group) and matvec_shape(x.shape[-1], weight.shape[0], False, facts).digits
+    return (
+        suits_matvec(x, [weight], [scales], group) and matvec_shape(x.shape[-1], weight.shape[0], False, facts).digits
+    )
 
 
 def span(tensors: Sequence[Tensor], dtype: str) -> Tensor:
