@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
@@ -16,8 +17,8 @@ from executorch_webgpu.errors import (
     NotSupported,
     OperatorMissing,
 )
-from executorch_webgpu.executor.memory import TensorSlot
-from executorch_webgpu.format.plan import DelegateCall, ExecutionPlan, TensorValue
+from executorch_webgpu.executor.memory import TensorSlot, fits
+from executorch_webgpu.format.plan import DelegateCall, Dynamism, ExecutionPlan, TensorValue
 from executorch_webgpu.format.vulkan_graph import GraphTensor, VulkanGraph
 from executorch_webgpu.graph.delegate_api import Array, Delegate, Port, Value, input_ports, output_ports
 from executorch_webgpu.graph.state import has_state, with_open_state
@@ -99,6 +100,7 @@ class BoundCall:
 
     def __init__(self, plan: ExecutionPlan, call: DelegateCall, slot: DelegateSlot) -> None:
         self.slot = slot
+        self._values = plan.values
         count = len(slot.inputs)
         given = _needed(plan, call.args, slot)
         self.inputs = given[:count]
@@ -110,9 +112,10 @@ class BoundCall:
                 f"its call has {len(call.args)} arguments"
             )
         for index, port in zip(self.inputs, slot.inputs, strict=True):
-            self._check(plan, index, port)
+            self._check(index, port)
         for index, port in zip(self.outputs, slot.outputs[self.skipped :], strict=True):
-            self._check(plan, index, port)
+            self._check(index, port)
+            self._check_width(index, port)
         self._check_state()
 
     def run(self, values: list[Any]) -> None:
@@ -124,19 +127,42 @@ class BoundCall:
         for index, result in zip(self.outputs, results, strict=True):
             slot = values[index]
             if isinstance(slot, TensorSlot):
-                slot.write(np.asarray(result))
+                slot.write(self.receive(index, result))
             else:
-                values[index] = _scalar(result, slot)
+                values[index] = int(result)
+
+    def receive(self, index: int, result: Value) -> Array:
+        """Return a result of the graph in the shape that tensor ``index`` of the plan takes.
+
+        Raises:
+            InvalidProgram: The plan says that the tensor has another shape.
+        """
+        value, array = self._values[index], np.asarray(result)
+        assert isinstance(value, TensorValue)
+        if not fits(value, array.shape):
+            bound = "" if value.dynamism == Dynamism.STATIC else "at most "
+            raise InvalidProgram(
+                f"{self.slot.where}: value {index} is {value.dtype} {bound}{list(value.sizes)}, the graph gives "
+                f"{array.dtype} {list(array.shape)}; export the program again"
+            )
+        return array.reshape(value.sizes) if value.dynamism == Dynamism.STATIC else array
 
     def _input(self, item: Any, port: Port, index: int) -> Value:
         if isinstance(item, TensorSlot):
-            return _tensor_or_int(item.array(), port)
+            array = item.array()
+            if port.is_int and array.size != 1:
+                raise InvalidArgument(f"{self.slot.where}: value {index} has {array.size} elements; it must have one")
+            return int(array.reshape(-1)[0]) if port.is_int else array
         if item is None:
             raise InvalidArgument(f"{self.slot.where}: value {index} is needed and has not been given")
-        return int(item) if port.is_int else np.asarray(item)
+        if not isinstance(item, int):
+            raise InvalidProgram(
+                f"{self.slot.where}: value {index} is a {type(item).__name__}; the graph expects an int"
+            )
+        return item
 
-    def _check(self, plan: ExecutionPlan, index: int, port: Port) -> None:
-        value = plan.values[index]
+    def _check(self, index: int, port: Port) -> None:
+        value = self._values[index]
         if isinstance(value, TensorValue):
             # The delegate may narrow a dtype (int64 to int32, float32 to float16), never change its kind.
             if port.dtype is not None and (value.sizes, value.dtype.kind) != (port.sizes, port.dtype.kind):
@@ -144,8 +170,24 @@ class BoundCall:
                     f"{self.slot.where}: value {index} is {value.dtype} {list(value.sizes)}, "
                     f"the graph expects {port.dtype} {list(port.sizes)}"
                 )
+            if port.is_int and (math.prod(value.sizes) != 1 or value.dtype.kind not in "iu"):
+                raise InvalidProgram(
+                    f"{self.slot.where}: value {index} is {value.dtype} {list(value.sizes)}, the graph expects an int"
+                )
+        elif port.is_int and not (value is None or type(value) is int):
+            raise InvalidProgram(
+                f"{self.slot.where}: value {index} is a {type(value).__name__}, the graph expects an int"
+            )
         elif not port.is_int:
             raise InvalidProgram(f"{self.slot.where}: value {index} is not a tensor; the graph expects one")
+
+    def _check_width(self, index: int, port: Port) -> None:
+        value = self._values[index]
+        if isinstance(value, TensorValue) and port.dtype is not None and port.dtype.itemsize > value.dtype.itemsize:
+            raise InvalidProgram(
+                f"{self.slot.where}: value {index} is {value.dtype} {list(value.sizes)}, "
+                f"the graph gives {port.dtype}, which does not fit into it"
+            )
 
     def _check_state(self) -> None:
         """Refuse a call that would lose state: outputs that nothing receives are new values of mutated buffers."""
@@ -176,17 +218,6 @@ def _needed(plan: ExecutionPlan, args: tuple[int, ...], slot: DelegateSlot) -> t
         else:
             kept.append(index)
     return tuple(kept)
-
-
-def _tensor_or_int(array: Array, port: Port) -> Value:
-    if port.is_int:
-        return int(array.reshape(-1)[0])
-    return array
-
-
-def _scalar(result: Value, before: Any) -> Any:
-    number = np.asarray(result).reshape(-1)[0].item()
-    return bool(number) if isinstance(before, bool) else float(number) if isinstance(before, float) else number
 
 
 def missing_in(slots: list[DelegateSlot], find: Callable[[VulkanGraph, str], None]) -> list[str]:

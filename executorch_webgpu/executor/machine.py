@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from executorch_webgpu.errors import Internal, InvalidArgument, InvalidProgram, NotSupported, OperatorMissing
+from executorch_webgpu.errors import InvalidArgument, InvalidProgram, NotSupported, OperatorMissing
 from executorch_webgpu.executor.delegates import BoundCall, ReadGraph, missing_in, read_delegates
 from executorch_webgpu.executor.kernels import Kernel, argument, resolve_kernel
+from executorch_webgpu.executor.loops import endless_chains, is_endless
 from executorch_webgpu.executor.memory import Arenas, SharedMemory, TensorSlot, initial_slots
 from executorch_webgpu.format.accessors import shown
 from executorch_webgpu.format.plan import (
     DelegateCall,
-    Dynamism,
     ExecutionPlan,
     FreeCall,
     Instruction,
@@ -30,6 +29,8 @@ from executorch_webgpu.format.vulkan_graph import VulkanGraph
 from executorch_webgpu.graph.delegate_api import Delegate
 
 Step = Kernel | BoundCall | MoveCall | JumpFalseCall | FreeCall
+# A call, which input of the method each graph input is, and which graph output each output of the method is.
+_Direct = tuple[BoundCall, tuple[int, ...], tuple[int, ...]]
 _LISTED = 4  # tensors in a message, at most
 MAX_STEPS = 10_000_000  # a damaged program might loop for ever
 
@@ -81,8 +82,8 @@ class Machine:
                 slot.write(given)
             else:
                 values[index] = given
-        for chain in self._chains:
-            self._run_chain(chain, values)
+        for number, chain in enumerate(self._chains):
+            self._run_chain(chain, number, values)
         return [_output(values, index) for index in self.plan.outputs]
 
     def reset(self) -> None:
@@ -130,6 +131,8 @@ class Machine:
     def _resolve(self, check_graph: Callable[[VulkanGraph, str], None]) -> list[list[Step]]:
         missing: dict[str, int] = {}
         chains: list[list[Step]] = []
+        for number in endless_chains(self.plan):
+            raise InvalidProgram(f"{self.where}: chain {number} of its instructions never ends: its jumps lead back")
         for chain in self.plan.chains:
             steps: list[Step] = []
             for position, instruction in enumerate(chain):
@@ -153,8 +156,9 @@ class Machine:
                 return BoundCall(self.plan, instruction, self.delegates[instruction.delegate_index])
         return instruction
 
-    def _run_chain(self, chain: list[Step], values: list[Any]) -> None:
+    def _run_chain(self, chain: list[Step], number: int, values: list[Any]) -> None:
         position = 0
+        loops: set[int] = set()  # the jumps back that were taken before
         for _ in range(MAX_STEPS):
             if position >= len(chain):
                 return
@@ -167,6 +171,9 @@ class Machine:
                     _move(values, source, target)
                 case JumpFalseCall(condition, destination):
                     if not _truth(values[condition], self.where):
+                        if destination < position and position not in loops:
+                            self._check_loop(number, position - 1)
+                            loops.add(position)
                         position = destination
                 case FreeCall(value):
                     slot = values[value]
@@ -174,7 +181,11 @@ class Machine:
                         slot.release()
         raise InvalidProgram(f"{self.where} does not end")
 
-    def _find_direct(self) -> tuple[BoundCall, tuple[int, ...], tuple[int, ...]] | None:
+    def _check_loop(self, number: int, position: int) -> None:
+        if is_endless(self.plan, self.plan.chains[number], position):
+            raise InvalidProgram(f"{self.where}: the jump at instruction {position} of chain {number} repeats for ever")
+
+    def _find_direct(self) -> _Direct | None:
         """Return the only call and how the method's inputs and outputs map to it, if the plan is just that."""
         if len(self._chains) != 1 or len(self._chains[0]) != 1:
             return None
@@ -186,13 +197,15 @@ class Machine:
             return None
         if any(not isinstance(self.plan.values[i], TensorValue) for i in (*call.inputs, *outputs)):
             return None
+        if any(port.is_int for port in call.slot.inputs):
+            return None
         return (
             call,
             tuple(inputs.index(i) for i in call.inputs),
             tuple(call.skipped + call.outputs.index(i) for i in outputs),
         )
 
-    def _run_direct(self, direct: Any, inputs: Sequence[Any]) -> list[Any]:
+    def _run_direct(self, direct: _Direct, inputs: Sequence[Any]) -> list[Any]:
         call, sources, targets = direct
         results = call.slot.delegate.execute([inputs[i] for i in sources])
         fresh: list[Any] = []
@@ -200,12 +213,7 @@ class Machine:
             value = self.plan.values[index]
             assert isinstance(value, TensorValue)
             # One graph output may serve twice; the caller gets an array for each.
-            result = np.asarray(results[target]).astype(value.dtype, copy=target in targets[:position])
-            if value.dynamism == Dynamism.STATIC and result.shape != value.sizes:
-                if result.size != math.prod(value.sizes):
-                    raise Internal(f"{self.where}: output {position} has shape {result.shape}, not {value.sizes}")
-                result = result.reshape(value.sizes)
-            fresh.append(result)
+            fresh.append(call.receive(index, results[target]).astype(value.dtype, copy=target in targets[:position]))
         return fresh
 
 

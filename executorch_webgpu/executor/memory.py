@@ -110,6 +110,14 @@ class Arenas:
         self._shared.reset(range(len(self._sizes)))
 
 
+def fits(value: TensorValue, shape: tuple[int, ...]) -> bool:
+    """Return whether a tensor can take contents of a shape; a static one takes any of its number of elements."""
+    if value.dynamism == Dynamism.STATIC:
+        return math.prod(shape) == math.prod(value.sizes)
+    bounded = value.dynamism == Dynamism.DYNAMIC_BOUND
+    return len(shape) == len(value.sizes) and (not bounded or math.prod(shape) <= math.prod(value.sizes))
+
+
 class TensorSlot:
     """A tensor of the plan at run time: its current shape and the bytes behind it."""
 
@@ -165,14 +173,9 @@ class TensorSlot:
         value = self.value
         if value.is_constant:
             raise InvalidProgram(f"{self.where} is a constant and cannot be written")
-        if value.dynamism == Dynamism.STATIC:
-            fits = math.prod(shape) == math.prod(value.sizes)
-        elif value.dynamism == Dynamism.DYNAMIC_BOUND:
-            fits = len(shape) == len(value.sizes) and math.prod(shape) <= math.prod(value.sizes)
-        else:
-            fits = len(shape) == len(value.sizes)
+        if value.dynamism == Dynamism.DYNAMIC_UNBOUND:
             self._memory = None
-        if not fits:
+        if not fits(value, shape):
             kind = "shape" if value.dynamism == Dynamism.STATIC else "bound"
             raise InvalidArgument(
                 f"{self.where} gets shape {list(shape)}, which does not fit its {kind} {list(value.sizes)}"

@@ -105,7 +105,7 @@ class _PlanReader:
                 delegate = self._callee(found.DelegateIndex(), len(self.delegates), what, "delegate")
                 return p.DelegateCall(delegate, self._arguments(found, what))
             case schema.InstructionArguments.MoveCall:
-                return p.MoveCall(self._value(found.MoveFrom(), what), self._value(found.MoveTo(), what))
+                return self._move(self._value(found.MoveFrom(), what), self._value(found.MoveTo(), what), what)
             case schema.InstructionArguments.JumpFalseCall:
                 destination = found.DestinationInstruction()
                 if not 0 <= destination <= count:
@@ -125,6 +125,14 @@ class _PlanReader:
     def _value(self, index: int, what: str) -> int:
         self._indices((index,), f"an argument of {what}")
         return index
+
+    def _move(self, source: int, target: int, what: str) -> p.MoveCall:
+        given, taken = self.values[source], self.values[target]
+        # A Null may become a scalar at run time.
+        scalars = all(value is None or isinstance(value, bool | int | float | str) for value in (given, taken))
+        if type(given) is not type(taken) and not (scalars and (given is None or taken is None)):
+            raise self.fail(f"{what} moves value {source} over value {target}, which is of another kind")
+        return p.MoveCall(source, target)
 
     def _condition(self, index: int, what: str) -> int:
         value = self.values[self._value(index, what)]

@@ -45,7 +45,7 @@ SUPPORTED = ", ".join(dtype.name for dtype in _COMPUTED.values())
 
 
 def scalar_dtype(number: int) -> tuple[np.dtype[Any], str | None]:
-    """Return the dtype of a ScalarType of the schema and None; if numpy has none, raw bytes of its size and its name."""
+    """Return the dtype of a ScalarType of the schema and None; where numpy has none, raw bytes and the type's name."""
     if number in _OPAQUE:
         name, size = _OPAQUE[number]
         return np.dtype((np.void, size)), name

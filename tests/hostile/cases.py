@@ -242,6 +242,12 @@ program(
     lambda f, p: f.field(t.instruction(p, 3, s.MoveCall), 1, 1000),
 )
 program(
+    "move_of_another_kind",
+    "A move writes a tensor over a Bool.",
+    "branch.pte",
+    lambda f, p: f.field(t.instruction(p, 3, s.MoveCall), 1, 5),
+)
+program(
     "instruction_unknown",
     "An instruction is of kind 9.",
     "branch.pte",
