@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,9 @@ from executorch_webgpu.graph.fusion import fuse
 from executorch_webgpu.graph.interpreter import CpuDelegate
 from executorch_webgpu.graph.nodes import build_nodes
 from executorch_webgpu.ops.decode import lowering as decode
+from executorch_webgpu.ops.decode import lowering_attention as attention
 from executorch_webgpu.ops.decode.lowering import MatvecShape
+from executorch_webgpu.ops.decode.lowering_attention import AttentionShape
 from executorch_webgpu.ops.dispatch import DeviceFacts
 from tests.graph.builder import GraphBuilder
 from tests.graph.decoder import decoder_block
@@ -19,7 +23,17 @@ from tests.graph.decoder import decoder_block
 SHAPES = {
     "grouped": {"dim": 128, "heads": 4, "kv_heads": 2, "ffn": 352, "context": 150},
     "three heads a group": {"dim": 192, "heads": 3, "kv_heads": 1, "ffn": 256, "context": 131, "group": 64},
+    "three small heads a group": {"dim": 96, "heads": 3, "kv_heads": 1, "ffn": 128, "context": 131},
     "vocabulary": {"dim": 64, "heads": 2, "kv_heads": 2, "ffn": 96, "context": 70, "vocabulary": 203},
+}
+
+
+ATTENTION = {
+    "plain": AttentionShape(0, 0, 64, 32, 8, plain=True),
+    "whole, then split": AttentionShape(32, 64, 64, 16, 3),
+    "whole, then split head by head": AttentionShape(64, 61, 32, 64, 1),
+    "whole": AttentionShape(128, 1024, 64, 64, 1),
+    "split": AttentionShape(0, 0, 128, 64, 3),
 }
 
 
@@ -35,12 +49,14 @@ def test_all_joints_fuse(shape):
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
-@pytest.mark.parametrize("whole", [(0, 0), (32, 64), (128, 1024)], ids=["split", "whole then split", "whole"])
-def test_one_token_at_a_time(monkeypatch, shape, whole):
+@pytest.mark.parametrize("cut", ATTENTION.values(), ids=ATTENTION.keys())
+def test_one_token_at_a_time(monkeypatch, shape, cut):
     device = select_device("gpu")
-    if whole[0] and (device.subgroup_size or 0) < shape["dim"] // shape["heads"] // 4:
+    if not cut.plain and (device.subgroup_size or 0) < shape["dim"] // shape["heads"] // 4:
         pytest.skip("a subgroup does not hold a head")
-    monkeypatch.setattr(decode, "whole_attention", lambda quads, facts: whole)
+    monkeypatch.setattr(
+        attention, "attention_shape", lambda quads, group, facts: replace(cut, together=min(cut.together, group))
+    )
     graph = decoder_block(**shape)
     gpu, cpu = GpuDelegate(graph, device), CpuDelegate(graph)
     random = np.random.default_rng(1)
@@ -137,9 +153,20 @@ def test_the_choice_follows_shape_and_facts():
     assert decode.matvec_shape(2048, 512, False, software) == MatvecShape(False, 8, 4, 8)
 
 
-def test_a_whole_cache_needs_subgroups_that_hold_a_head():
-    assert decode.whole_attention(16, DeviceFacts(subgroup_size=32, max_invocations=1024)) == (512, 1024)
-    assert decode.whole_attention(16, DeviceFacts(subgroup_size=32)) == (256, 512)
-    assert decode.whole_attention(16, DeviceFacts(subgroup_size=8))[0] == 0
-    assert decode.whole_attention(12, DeviceFacts(subgroup_size=32))[0] == 0
-    assert decode.whole_attention(16, DeviceFacts())[0] == 0
+def test_attention_is_cut_by_head_and_facts():
+    card = DeviceFacts(subgroup_size=32, max_invocations=1024)
+    assert attention.attention_shape(16, 4, card) == AttentionShape(512, 512, 256, 64, 4)
+    assert attention.attention_shape(16, 3, DeviceFacts(subgroup_size=32)).whole_threads == 256
+    assert attention.attention_shape(16, 5, card).together == 1
+    for facts in (DeviceFacts(), DeviceFacts(subgroup_size=8), replace(card, software=True, subgroup_size=4)):
+        assert attention.attention_shape(16, 4, facts).plain
+    assert attention.attention_shape(12, 4, card).plain
+    for quads in (4, 8, 16, 32):
+        for group in range(1, 9):
+            for subgroup in (4, 8, 16, 32, 64):
+                shape = attention.attention_shape(quads, group, replace(card, subgroup_size=subgroup))
+                if not shape.plain:
+                    rows, held = shape.split_threads // quads, shape.split_threads // subgroup
+                    assert rows >= shape.together and group % shape.together == 0
+                    assert shape.together * held * (quads * 16 + 8) <= DeviceFacts().max_workgroup_bytes
+                    assert shape.whole_threads // subgroup * (quads * 16 + 8) <= DeviceFacts().max_workgroup_bytes

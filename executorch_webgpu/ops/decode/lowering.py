@@ -10,16 +10,11 @@ import numpy as np
 from executorch_webgpu.ops.context import HostArray, Lowering
 from executorch_webgpu.ops.dispatch import DeviceFacts, Tensor
 from executorch_webgpu.ops.registry import lowering
-from executorch_webgpu.ops.symbols import IntLike, ceil_div
 
 COLUMNS = 32  # of a row that a lane takes at a time: one vec4<u32>
 ROWS = 8  # of a team, at most
 FEW_OUTPUTS = 4096  # up to here a team takes half as many rows: there is one for each scheduler at most
 ENOUGH_WORKGROUPS = 128  # for the processors of a large card
-SPLIT = 32  # positions of the cache that a workgroup attends to
-WHOLE_THREADS = 512  # of a workgroup that attends to the whole cache, at most
-WHOLE_CONTEXT = 1024  # positions up to which that many keep up with a split
-WHOLE_BATCH = 4  # positions that an invocation has in flight
 
 
 @dataclass(frozen=True)
@@ -204,120 +199,3 @@ def linear_add(ctx: Lowering, x: Tensor, residual: Tensor, weight: Tensor, scale
     out = ctx.out(residual.shape)
     matvec(ctx, x, [weight], [scales], group, [out], epilogue="add", residual=residual)
     return True
-
-
-@lowering("fused.rope_sdpa")
-def rope_sdpa(
-    ctx: Lowering,
-    q: Tensor,
-    k: Tensor,
-    cosine: Tensor,
-    sine: Tensor,
-    v: Tensor,
-    k_cache: Tensor,
-    v_cache: Tensor,
-    start: IntLike,
-    _sequence: int,
-    mask: None = None,
-    dropout: float = 0.0,
-    causal: bool = True,
-    scale: float | None = None,
-) -> bool:
-    """Rotary embedding, cache update and attention of one token."""
-    _, sequence, heads, size = q.shape
-    kv_heads = k.shape[2]
-    quads = size // 4
-    suits = (
-        sequence == 1
-        and q.shape[0] == 1
-        and size % 4 == 0
-        and quads >= 4
-        and 64 % quads == 0
-        and heads % kv_heads == 0
-        and heads // kv_heads <= 8
-        and mask is None
-        and causal
-        and k_cache.dtype == q.dtype
-    )
-    if not suits:
-        return False
-    context = k_cache.shape[1]
-    ctx.guard(start, 0, context - 1, "the position")
-    out = ctx.out(q.shape)
-    bindings = {"q": q, "k": k, "v": v, "cosine": cosine, "sine": sine, "k_cache": k_cache, "v_cache": v_cache}
-    defines = {"T": q.dtype.name, "HEADS": str(heads // kv_heads), "QUADS": str(quads)}
-    scale = scale if scale is not None else size**-0.5
-    threads, short = whole_attention(quads, ctx.facts)
-    # A short cache takes one launch. The kernels that a position has no use for get an empty grid.
-    is_long: IntLike = 1 if not threads else 0 if short >= context else -((short - 1 - start) // context)
-    if is_long != 1:
-        ctx.dispatch(
-            "decode/attention_whole.wgsl",
-            grid=(heads * (1 - is_long), 1, 1),
-            bindings={**bindings, "out": out},
-            params={"start": start, "kv_heads": kv_heads, "scale": scale},
-            defines={
-                **defines,
-                "THREADS": str(threads),
-                "BATCH": str(WHOLE_BATCH),
-                "SUBGROUP": str(ctx.facts.subgroup_size),
-            },
-        )
-    if is_long != 0:
-        _split_attention(ctx, bindings, defines, out, start, scale, context, is_long)
-    return True
-
-
-def whole_attention(quads: int, facts: DeviceFacts) -> tuple[int, int]:
-    """Return the invocations that attend to a whole cache for heads of ``quads`` quads, and up to which context.
-
-    0 invocations mean that they cannot: a subgroup must hold a head.
-    """
-    subgroup = facts.subgroup_size or 0
-    if not quads <= subgroup <= facts.max_invocations or quads & (quads - 1):
-        return 0, 0
-    threads = subgroup
-    while threads * 2 <= min(64 if facts.software else WHOLE_THREADS, facts.max_invocations):
-        threads *= 2
-    return threads, WHOLE_CONTEXT if facts.software else WHOLE_CONTEXT * threads // WHOLE_THREADS
-
-
-def _split_attention(
-    ctx: Lowering,
-    bindings: dict[str, Tensor],
-    defines: dict[str, str],
-    out: Tensor,
-    start: IntLike,
-    scale: float,
-    context: int,
-    is_long: IntLike,
-) -> None:
-    """Attention split over positions, then joined."""
-    _, _, heads, size = bindings["q"].shape
-    kv_heads, quads = bindings["k"].shape[2], size // 4
-    max_splits = -(-context // SPLIT)
-    partial = ctx.scratch((heads * max_splits * (quads + 1) * 4,))
-    splits = ceil_div(start + 1, SPLIT)
-    # Workgroup memory holds a quad of every invocation for each head.
-    threads = max(quads, 128 if heads // kv_heads <= 4 else 64)
-    subgroup = ctx.facts.subgroup_size or 0
-    usable = quads <= subgroup <= threads and quads & (quads - 1) == 0
-    ctx.dispatch(
-        "decode/attention_split.wgsl",
-        grid=(kv_heads * is_long, splits, 1),
-        bindings={**bindings, "partial": partial},
-        params={"start": start, "kv_heads": kv_heads, "max_splits": max_splits, "scale": scale},
-        defines={
-            **defines,
-            "SPLIT": str(SPLIT),
-            "THREADS": str(threads),
-            "SUBGROUP": str(subgroup) if usable else "",
-        },
-    )
-    ctx.dispatch(
-        "decode/attention_combine.wgsl",
-        grid=(heads * is_long, 1, 1),
-        bindings={"partial": partial, "out": out},
-        params={"splits": splits, "max_splits": max_splits},
-        defines={"T": defines["T"], "QUADS": str(quads), "SLICES": str(max(1, 128 // quads))},
-    )

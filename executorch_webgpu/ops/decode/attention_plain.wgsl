@@ -1,6 +1,5 @@
-// One new token attends to the cache: rotary embedding of q and k, the cache's new row, and the softmax over one
-// SPLIT of positions for the HEADS query heads of one key-value head. Writes per head the weighted values, the largest
-// score and the sum of weights; attention_combine.wgsl joins the splits.
+// attention.wgsl without subgroup operations, for any size of head: a SPLIT of positions for the HEADS query heads of
+// one key-value head. Writes per head the weighted values, the largest score and the sum of weights.
 #include "common/tensor.wgsl" NAME=q BINDING=0 DTYPE=${T} ACCESS=read VEC4=1
 #include "common/tensor.wgsl" NAME=k BINDING=1 DTYPE=${T} ACCESS=read VEC4=1
 #include "common/tensor.wgsl" NAME=v BINDING=2 DTYPE=${T} ACCESS=read VEC4=1
@@ -30,11 +29,7 @@ var<workgroup> statistic: array<vec2<f32>, HEADS>;
 var<workgroup> gathered: array<vec4<f32>, HEADS * THREADS>;
 
 @compute @workgroup_size(THREADS)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) thread: u32
-#if SUBGROUP
-        , @builtin(subgroup_invocation_id) sub_lane: u32
-#endif
-) {
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let kv_head = workgroup.x;
   let base = workgroup.y * SPLIT;
   let count = min(SPLIT, p.start + 1u - base);
@@ -55,40 +50,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   let row = thread / QUADS;
   // Everything is loaded before it is needed, so that the loads wait together.
   var values: array<vec4<f32>, STEPS>;
-#if SUBGROUP
-  var keys: array<vec4<f32>, STEPS>;
-  for (var i = 0u; i < STEPS; i++) {
-    let position = base + min(row + i * POSITIONS, count - 1u);
-    keys[i] = k_cache_quad((position * p.kv_heads + kv_head) * QUADS + lane);
-  }
-  for (var i = 0u; i < STEPS; i++) {
-    let position = base + min(row + i * POSITIONS, count - 1u);
-    values[i] = v_cache_quad((position * p.kv_heads + kv_head) * QUADS + lane);
-  }
-  for (var i = 0u; i < STEPS; i++) {
-    let at = row + i * POSITIONS;
-    for (var h = 0u; h < HEADS; h++) {
-      var s = dot(query[h * QUADS + lane], keys[i]);
-      for (var mask = QUADS / 2u; mask > 0u; mask = mask / 2u) { s += subgroupShuffleXor(s, mask); }
-      if (lane == 0u && at < SPLIT) { score[h * SPLIT + at] = s; }
-    }
-  }
-  workgroupBarrier();
-  // A subgroup turns the scores of a head into weights.
-  for (var h = thread / ${SUBGROUP}u; h < HEADS; h += THREADS / ${SUBGROUP}u) {
-    var largest = score[h * SPLIT];
-    for (var at = sub_lane; at < count; at += ${SUBGROUP}u) { largest = max(largest, score[h * SPLIT + at]); }
-    largest = subgroupMax(largest);
-    var total = 0.0;
-    for (var at = sub_lane; at < SPLIT; at += ${SUBGROUP}u) {
-      let weight = select(0.0, exp(score[h * SPLIT + at] - largest), at < count);
-      score[h * SPLIT + at] = weight;
-      total += weight;
-    }
-    total = subgroupAdd(total);
-    if (sub_lane == 0u) { statistic[h] = vec2<f32>(largest, total); }
-  }
-#else
   for (var i = 0u; i < STEPS; i++) {
     let position = base + min(row + i * POSITIONS, count - 1u);
     values[i] = v_cache_quad((position * p.kv_heads + kv_head) * QUADS + lane);
@@ -113,7 +74,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     }
     statistic[h] = vec2<f32>(largest, total);
   }
-#endif
   workgroupBarrier();
 
   var sum: array<vec4<f32>, HEADS>;
