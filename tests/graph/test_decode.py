@@ -155,7 +155,7 @@ def test_the_choice_follows_shape_and_facts():
 
 def test_attention_is_cut_by_head_and_facts():
     card = DeviceFacts(subgroup_size=32, max_invocations=1024)
-    assert attention.attention_shape(16, 4, card) == AttentionShape(512, 512, 256, 64, 4)
+    assert attention.attention_shape(16, 4, card) == AttentionShape(512, 256, 128, 32, 4)
     assert attention.attention_shape(16, 3, DeviceFacts(subgroup_size=32)).whole_threads == 256
     assert attention.attention_shape(16, 5, card).together == 1
     for facts in (DeviceFacts(), DeviceFacts(subgroup_size=8), replace(card, software=True, subgroup_size=4)):

@@ -39,10 +39,10 @@ def attention_shape(quads: int, group: int, facts: DeviceFacts) -> AttentionShap
     while whole * 2 <= min(512, facts.max_invocations):
         whole *= 2
     together = next(count for count in (4, 3, 2, 1) if group % count == 0)
-    threads = 256
+    threads = max(128, subgroup)
     while threads > subgroup and together * (threads // subgroup) * quads * 16 > WORKGROUP_BYTES:
         threads //= 2
-    return AttentionShape(whole, whole, threads, max(64, BATCH * threads // quads), together)
+    return AttentionShape(whole, whole // 2, threads, max(32, BATCH * threads // quads), together)
 
 
 @lowering("fused.rope_sdpa")
