@@ -10,7 +10,7 @@ import numpy as np
 from executorch_webgpu.errors import InvalidArgument, InvalidProgram, NotSupported, OperatorMissing
 from executorch_webgpu.executor.delegates import BoundCall, ReadGraph, missing_in, read_delegates
 from executorch_webgpu.executor.kernels import Kernel, argument, resolve_kernel
-from executorch_webgpu.executor.loops import endless_chains, is_endless
+from executorch_webgpu.executor.loops import Step, endless_chains, is_endless
 from executorch_webgpu.executor.memory import Arenas, SharedMemory, TensorSlot, initial_slots
 from executorch_webgpu.format.accessors import shown
 from executorch_webgpu.format.plan import (
@@ -28,7 +28,6 @@ from executorch_webgpu.format.scalar_types import SUPPORTED
 from executorch_webgpu.format.vulkan_graph import VulkanGraph
 from executorch_webgpu.graph.delegate_api import Delegate
 
-Step = Kernel | BoundCall | MoveCall | JumpFalseCall | FreeCall
 # A call, which input of the method each graph input is, and which graph output each output of the method is.
 _Direct = tuple[BoundCall, tuple[int, ...], tuple[int, ...]]
 _LISTED = 4  # tensors in a message, at most
@@ -58,7 +57,7 @@ class Machine:
         self.delegates = read_delegates(plan, program.named_data, self.where, read_graph)
         _check_dtypes(plan, self.where)
         self._chains = self._resolve(check_graph)
-        self._arenas = Arenas(plan.arena_sizes, shared)
+        self._arenas = Arenas(plan, shared)
         self._initial = initial_slots(plan, self._arenas, self.where)
         self._initialised = False
         self._direct = self._find_direct()
@@ -83,7 +82,7 @@ class Machine:
             else:
                 values[index] = given
         for number, chain in enumerate(self._chains):
-            self._run_chain(chain, number, values)
+            self._run_chain(chain, f"{self.where}: chain {number}", values)
         return [_output(values, index) for index in self.plan.outputs]
 
     def reset(self) -> None:
@@ -131,8 +130,6 @@ class Machine:
     def _resolve(self, check_graph: Callable[[VulkanGraph, str], None]) -> list[list[Step]]:
         missing: dict[str, int] = {}
         chains: list[list[Step]] = []
-        for number in endless_chains(self.plan):
-            raise InvalidProgram(f"{self.where}: chain {number} of its instructions never ends: its jumps lead back")
         for chain in self.plan.chains:
             steps: list[Step] = []
             for position, instruction in enumerate(chain):
@@ -146,6 +143,8 @@ class Machine:
         texts = (texts if missing else []) + missing_in(self.delegates, check_graph)
         if texts:
             raise OperatorMissing("; ".join(texts))
+        for number in endless_chains(self.plan.values, chains):
+            raise InvalidProgram(f"{self.where}: chain {number} of its instructions never ends: its jumps lead back")
         return chains
 
     def _step(self, instruction: Instruction, position: int) -> Step | str:
@@ -156,7 +155,7 @@ class Machine:
                 return BoundCall(self.plan, instruction, self.delegates[instruction.delegate_index])
         return instruction
 
-    def _run_chain(self, chain: list[Step], number: int, values: list[Any]) -> None:
+    def _run_chain(self, chain: list[Step], where: str, values: list[Any]) -> None:
         position = 0
         loops: set[int] = set()  # the jumps back that were taken before
         for _ in range(MAX_STEPS):
@@ -172,18 +171,15 @@ class Machine:
                 case JumpFalseCall(condition, destination):
                     if not _truth(values[condition], self.where):
                         if destination < position and position not in loops:
-                            self._check_loop(number, position - 1)
+                            if is_endless(self.plan.values, chain, position - 1):
+                                raise InvalidProgram(f"{where}: the jump at instruction {position - 1} never ends")
                             loops.add(position)
                         position = destination
                 case FreeCall(value):
                     slot = values[value]
                     if isinstance(slot, TensorSlot):
                         slot.release()
-        raise InvalidProgram(f"{self.where} does not end")
-
-    def _check_loop(self, number: int, position: int) -> None:
-        if is_endless(self.plan, self.plan.chains[number], position):
-            raise InvalidProgram(f"{self.where}: the jump at instruction {position} of chain {number} repeats for ever")
+        raise InvalidProgram(f"{where} does not end within {MAX_STEPS} instructions")
 
     def _find_direct(self) -> _Direct | None:
         """Return the only call and how the method's inputs and outputs map to it, if the plan is just that."""

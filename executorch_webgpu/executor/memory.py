@@ -31,13 +31,14 @@ class SharedMemory:
 
     def __init__(self, program: Program) -> None:
         self.ids = _shared_ids(program)
+        self._extents = _extents(program.plans)
         self._areas: dict[int, Bytes] = {}
         self._initial: dict[tuple[int, int], Bytes] = {}
 
-    def area(self, memory_id: int, size: int) -> Bytes:
+    def area(self, memory_id: int) -> Bytes:
         """Return the bytes of an area."""
         if memory_id not in self._areas:
-            self._areas[memory_id] = _zeros(size)
+            self._areas[memory_id] = _zeros(self._extents[memory_id])
         return self._areas[memory_id]
 
     def initialise(self, memory_id: int, offset: int, data: Bytes, area: Bytes) -> None:
@@ -74,25 +75,37 @@ def _shared_ids(program: Program) -> frozenset[int]:
     return frozenset(i for i, sizes in found.items() if len(sizes) > 1 and sizes[0] > 0 and len(set(sizes)) == 1)
 
 
+def _extents(plans: Sequence[ExecutionPlan]) -> dict[int, int]:
+    """Return the bytes of each area that tensors lie in: a file may ask for more than it uses."""
+    found: dict[int, int] = {}
+    for plan in plans:
+        for value in plan.values:
+            if isinstance(value, TensorValue) and value.allocation is not None:
+                memory_id, end = value.allocation.memory_id, value.allocation.offset + value.nbytes
+                found[memory_id] = max(found.get(memory_id, 0), end)
+    return found
+
+
 class Arenas:
     """The memory areas of one method, made on first use."""
 
-    def __init__(self, sizes: Sequence[int], shared: SharedMemory) -> None:
-        self._sizes = sizes
+    def __init__(self, plan: ExecutionPlan, shared: SharedMemory) -> None:
+        self._ids = range(len(plan.arena_sizes))
+        self._extents = _extents([plan])
         self._shared = shared
         self._own: dict[int, Bytes] = {}
 
     @property
     def uses_shared(self) -> bool:
         """Whether other methods see some of this memory."""
-        return any(memory_id in self._shared.ids for memory_id in range(len(self._sizes)))
+        return any(memory_id in self._shared.ids for memory_id in self._ids)
 
     def area(self, memory_id: int) -> Bytes:
         """Return the bytes of an area."""
         if memory_id in self._shared.ids:
-            return self._shared.area(memory_id, self._sizes[memory_id])
+            return self._shared.area(memory_id)
         if memory_id not in self._own:
-            self._own[memory_id] = _zeros(self._sizes[memory_id])
+            self._own[memory_id] = _zeros(self._extents[memory_id])
         return self._own[memory_id]
 
     def initialise(self, memory_id: int, offset: int, data: Bytes) -> None:
@@ -107,7 +120,7 @@ class Arenas:
         """Set own areas to zero and shared ones to their initial contents."""
         for area in self._own.values():
             area.fill(0)
-        self._shared.reset(range(len(self._sizes)))
+        self._shared.reset(self._ids)
 
 
 def fits(value: TensorValue, shape: tuple[int, ...]) -> bool:
@@ -130,11 +143,6 @@ class TensorSlot:
         self._arenas = arenas
         self._memory: Bytes | None = None
         self._array: Array | None = None
-
-    @property
-    def capacity(self) -> int:
-        """The bytes at the exported bound."""
-        return math.prod(self.value.sizes) * self.value.dtype.itemsize
 
     def array(self) -> Array:
         """Return the tensor as an array of logical shape over its memory; constants are read-only."""
@@ -162,7 +170,7 @@ class TensorSlot:
         elif value.data is not None:
             self.shape = value.sizes
             self._array = None
-            payload = np.frombuffer(value.data, np.uint8, self.capacity)
+            payload = np.frombuffer(value.data, np.uint8, value.nbytes)
             self._arenas.initialise(value.allocation.memory_id, value.allocation.offset, payload)
 
     def release(self) -> None:
@@ -186,7 +194,7 @@ class TensorSlot:
     def _bytes(self) -> Bytes:
         if self._memory is None:
             value = self.value
-            size = self.capacity
+            size = value.nbytes
             if value.dynamism == Dynamism.DYNAMIC_UNBOUND and not value.is_constant:
                 self._memory = _zeros(math.prod(self.shape) * value.dtype.itemsize)
             elif value.allocation is not None:
@@ -197,8 +205,6 @@ class TensorSlot:
                 self._memory.flags.writeable = False
             else:
                 self._memory = _zeros(size)
-            if self._memory.nbytes < size and value.dynamism != Dynamism.DYNAMIC_UNBOUND:
-                raise InvalidProgram(f"{self.where} does not lie inside its memory area")
         return self._memory
 
     def _view(self, memory: Bytes, shape: tuple[int, ...]) -> Array:

@@ -6,6 +6,7 @@ Source of the fields: ``program.fbs`` and ``scalar_type.fbs`` of ExecuTorch 1.5.
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -52,6 +53,11 @@ class TensorValue:
     def dtype_name(self) -> str:
         """The name of the dtype, as numpy or else as PyTorch calls it."""
         return self.opaque or self.dtype.name
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes at ``sizes``."""
+        return math.prod(self.sizes) * self.dtype.itemsize
 
     @property
     def is_constant(self) -> bool:
@@ -170,10 +176,6 @@ class ExecutionPlan:
     operators: tuple[Operator, ...]
     delegates: tuple[Delegate, ...]
     arena_sizes: tuple[int, ...]  # bytes; index 0 is reserved, index i is memory_id i
-
-    def value(self, index: int) -> PlanValue:
-        """Return one value."""
-        return self.values[index]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -50,7 +49,7 @@ class TensorInfo:
 
     def nbytes(self) -> int:
         """Return the bytes at ``sizes()``."""
-        return math.prod(self._value.sizes) * self._value.dtype.itemsize
+        return self._value.nbytes
 
     def is_memory_planned(self) -> bool:
         """Return whether the exporter placed the tensor in a memory area."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from executorch_webgpu.errors import InvalidProgram
-from executorch_webgpu.format.plan import JumpFalseCall, KernelCall, MoveCall
+from executorch_webgpu.format.plan import FreeCall, JumpFalseCall, KernelCall, MoveCall
 from tests.executor.plans import machine, plan, tensor
 
 BOOL = tensor(at=64, dtype=np.bool_)
@@ -40,6 +40,7 @@ def test_a_chain_without_a_way_out_is_refused_at_load(instructions):
     [
         (JumpFalseCall(0, 0),),
         (MoveCall(2, 1), JumpFalseCall(0, 1)),
+        (FreeCall(0), JumpFalseCall(0, 0)),
         (JumpFalseCall(0, 2), MoveCall(0, 0), JumpFalseCall(1, 3), JumpFalseCall(0, 2)),
     ],
 )
@@ -47,7 +48,7 @@ def test_a_loop_whose_condition_cannot_change_is_refused_when_entered(instructio
     run = machine(loop(*instructions))
     assert run.run([np.array(True)])[0]
     start = time.perf_counter()
-    with pytest.raises(InvalidProgram, match=r"'forward': the jump at instruction \d of chain 0 repeats for ever"):
+    with pytest.raises(InvalidProgram, match=r"'forward': chain 0: the jump at instruction \d never ends"):
         run.run([np.array(False)])
     assert time.perf_counter() - start < 0.2
 
@@ -71,3 +72,9 @@ def test_a_loop_with_a_way_out_runs():
 def test_jumps_over_parts_that_never_end_are_fine():
     made = loop(JumpFalseCall(1, 2), JumpFalseCall(1, 1))
     assert machine(made).run([np.array(True)])[0]
+
+
+def test_a_condition_that_kernels_only_read_does_not_change():
+    copy = KernelCall(0, (0, 1, 0, 0))
+    with pytest.raises(InvalidProgram, match="never ends"):
+        machine(loop(copy, JumpFalseCall(1, 0), operators=("aten::full_like.out",)))

@@ -263,6 +263,19 @@ def test_numpy_errors_of_a_kernel_become_the_packages():
 
 
 def test_memory_that_no_machine_has_is_refused():
-    made = plan([tensor(2), 1, tensor(2, at=16)], (0,), (2,), [KernelCall(0, (0, 0, 1, 2, 2))], (ADD,), (0, 1 << 60))
-    with pytest.raises(OutOfResources, match=str(1 << 60)):
+    made = plan([tensor(2), 1, tensor(2, at=1 << 60)], (0,), (2,), [KernelCall(0, (0, 0, 1, 2, 2))], (ADD,))
+    with pytest.raises(OutOfResources, match=str((1 << 60) + 8)):
         machine(made).run([array(1, 2)])
+
+
+def test_memory_that_no_tensor_takes_is_not_asked_for():
+    made = plan([tensor(2), 1, tensor(2, at=16)], (0,), (2,), [KernelCall(0, (0, 0, 1, 2, 2))], (ADD,), (0, 1 << 60))
+    run = machine(made)
+    assert run.run([array(1, 2)])[0].tolist() == [2, 4]
+    run.reset()
+    whole = program(*(plan([tensor(2, at=8, area=2)], (0,), (0,), [], (), (0, 64, 1 << 60), name) for name in "ab"))
+    shared = SharedMemory(whole)
+    first, second = (machine(made, whole, shared) for made in whole.plans)
+    assert first.shares_memory
+    assert second.run([array(3, 4)])[0].tolist() == [3, 4]
+    first.reset()

@@ -169,7 +169,7 @@ def test_control_flow():
 def test_lists_and_bounds():
     with open_fixture("lists.pte") as file:
         (plan,) = file.program.plans
-        x, index = (plan.value(item) for item in plan.inputs)
+        x, index = (plan.values[item] for item in plan.inputs)
         assert x.sizes == (8, 3)
         assert x.dynamism is p.Dynamism.DYNAMIC_BOUND
         assert index.dtype == np.int64
