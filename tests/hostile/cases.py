@@ -272,6 +272,36 @@ program(
     lambda f, p: f.field(f.root.NamedData(0), 1, 40),
 )
 
+# What only loading a method finds.
+program(
+    "dtype_bfloat16",
+    "A tensor is bfloat16.",
+    "segment.pte",
+    lambda f, p: f.field(t.value(p, 0), 0, 15, 1),
+    "NotSupported",
+)
+program(
+    "never_ends",
+    "All ways lead to a jump on a constant false to itself.",
+    "branch.pte",
+    lambda f, p: (
+        f.field(t.instruction(p, 0, s.JumpFalseCall), 1, 4),
+        f.field(t.instruction(p, 4, s.JumpFalseCall), 1, 4),
+    )[1],
+)
+program(
+    "result_too_wide",
+    "A delegate gives float32 to a tensor of float16.",
+    "delegate.pte",
+    lambda f, p: f.field(t.value(p, 1), 0, 5, 1),
+)
+program(
+    "delegate_of_another_shape",
+    "A delegate takes 2x3 and is given 2x2.",
+    "delegate.pte",
+    lambda f, p: f.item(t.value(p, 0), 2, 1, 2),
+)
+
 # Around programs.
 case("empty_bundle.bpte", "The bundled program is empty.", lambda: t.bundled(b""))
 case(

@@ -9,6 +9,7 @@ from typing import Any
 import flatbuffers
 import numpy as np
 
+from executorch_webgpu import load
 from executorch_webgpu.format import open_program, read_vulkan_graph
 from executorch_webgpu.format.generated import bundled_program, flat_tensor, program, vulkan_graph
 
@@ -133,6 +134,13 @@ def read_all(path: Path | bytes, kind: str, name: str = "model") -> None:
         for plan in file.program.plans:
             for delegate in plan.delegates:
                 read_vulkan_graph(delegate.payload, file.program.named_data, name)
+
+
+def load_all(path: Path) -> None:
+    """Load every method of a program."""
+    with load(path, device="cpu") as program:
+        for name in sorted(program.method_names):
+            program.load_method(name)
 
 
 Case = Callable[[], bytes]
