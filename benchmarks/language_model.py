@@ -195,34 +195,34 @@ def gpu_times(figures: Figures, model: Model, contexts: Sequence[int], prompts: 
                 figures.add(f"GPU time of a prompt of {prompt}", seconds * 1e6, "us", f"{len(work[0])} dispatches")
     else:
         print("no GPU times: the device has no timestamp queries")
-    host_times(figures, linked, decoder, min(100, length - 2))
+    host_times(figures, model, linked, min(200, length // 2))
 
 
-def host_times(figures: Figures, linked: Any, decoder: Any, position: int) -> None:
-    """Measure what a step costs on the two threads that make it, without the text loop."""
-    recording, sending = [], []
+def host_times(figures: Figures, model: Model, linked: Any, context: int) -> None:
+    """Measure the processor time of a token on the two threads that make it, text loop included."""
+    spent: list[float] = []
     send = linked._send
 
     def timed(*arguments: Any) -> Any:
-        begin = time.perf_counter()
+        begin = time.thread_time()
         try:
             return send(*arguments)
         finally:
-            sending.append(time.perf_counter() - begin)
+            spent.append(time.thread_time() - begin)
 
     linked._send = timed
-    linked.set_token(1)
-    for _ in range(200):
-        if linked.in_flight == 3:
-            linked.take()
-        begin = time.perf_counter()
-        linked.submit(decoder._token_shape, position, decoder._position_shape)
-        recording.append(time.perf_counter() - begin)
-    linked.drain()
-    linked._send = send
-    first, second = statistics.median(recording[50:]) * 1e6, statistics.median(sending[50:]) * 1e6
-    figures.add("host time to record a token", first, "us", "on the caller's thread")
-    figures.add("host time to finish and submit a token", second, "us", "on a second thread, at the same time")
+    try:
+        model.empty()
+        chunks = model.stream(model.ids(max(context - 100, 1)), min(250, model.runner.context_length - context))
+        for _ in range(50):
+            next(chunks)
+        begin = time.thread_time()
+        count = sum(chunk.token is not None for chunk in chunks)
+        caller = (time.thread_time() - begin) / count
+    finally:
+        linked._send = send
+    figures.add("host time per token, caller's thread", caller * 1e6, "us", "recording and the text loop")
+    figures.add("host time per token, second thread", statistics.median(spent[50:]) * 1e6, "us", "at the same time")
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from executorch_webgpu.gpu.device import Device
+from executorch_webgpu.gpu.device import Device, PipelineRequest
 from executorch_webgpu.gpu.recording import Launch, record
 from executorch_webgpu.gpu.timing import PassTimer
 
@@ -52,7 +52,7 @@ def _time(device: Device, name: str, nbytes: int, constants: dict[str, float], g
         device.write(source, block[: (nbytes - start) // 4], start)
     kinds = ((0, "read"), (1, "read_write"))
     source_text = (SHADERS / name).read_text()
-    pipeline = device.pipeline(source_text, kinds, tuple(constants.items()), name)
+    pipeline = device.pipeline(PipelineRequest(source_text, kinds, tuple(constants.items()), name))
     bind_group = device.bind_group(pipeline, [(0, source, 0, source.size), (1, target, 0, target.size)])
     launch = Launch(pipeline, bind_group)
     try:

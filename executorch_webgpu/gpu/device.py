@@ -30,6 +30,7 @@ _DEFAULT_LIMITS = {
     "max-compute-workgroup-storage-size": 16384,
 }
 UPLOAD_PIECE = 32 << 20
+COMPILERS = 8  # threads that make pipelines, at most
 _STORAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
 _UNIFORM = wgpu.BufferUsage.UNIFORM | wgpu.BufferUsage.COPY_DST
 _STAGING = wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST
@@ -50,6 +51,21 @@ class Pipeline:
     handle: Any
     layout: Any
     module: Any
+
+
+@dataclass(frozen=True)
+class PipelineRequest:
+    """What a pipeline is made of. ``bindings`` are (index, read | read_write | uniform)."""
+
+    source: str
+    bindings: tuple[tuple[int, str], ...]
+    constants: tuple[tuple[str, float], ...]
+    name: str
+
+    @property
+    def key(self) -> tuple[str, tuple[tuple[str, float], ...]]:
+        """What tells pipelines apart."""
+        return self.source, self.constants
 
 
 class Device:
@@ -92,9 +108,14 @@ class Device:
         return measure_subgroup_size(self)
 
     @functools.cached_property
-    def background(self) -> ThreadPoolExecutor:
-        """One thread beside the caller's, for work in order that mostly waits for wgpu."""
-        return ThreadPoolExecutor(1, thread_name_prefix="executorch-webgpu")
+    def finisher(self) -> ThreadPoolExecutor:
+        """A thread that finishes command buffers, in order. What it runs must not take ``lock``."""
+        return ThreadPoolExecutor(1, thread_name_prefix="executorch-webgpu-finisher")
+
+    @functools.cached_property
+    def submitter(self) -> ThreadPoolExecutor:
+        """A thread that submits on behalf of others, in order. Nobody may wait for it with ``lock`` held."""
+        return ThreadPoolExecutor(1, thread_name_prefix="executorch-webgpu-submitter")
 
     def buffer(self, nbytes: int, what: str, uniform: bool = False) -> Buffer:
         """Return a new zeroed buffer of at least ``nbytes``, padded to 32 bytes: four elements of the widest dtype.
@@ -148,22 +169,32 @@ class Device:
             commands = self.handle.create_command_encoder().finish()
         self.wait(self.submit(commands))
 
-    def pipeline(
-        self, source: str, bindings: tuple[tuple[int, str], ...], constants: tuple[tuple[str, float], ...], name: str
-    ) -> Pipeline:
-        """Return the pipeline of a shader, made once. ``bindings`` are (index, read | read_write | uniform)."""
-        key = (source, constants)
-        found = self._pipelines.get(key)
-        if found is None:
-            layout, pipeline_layout = self._layout(bindings)
-            with self.errors(name):
-                module = create_module(self.handle, source, name, checked=self.checked)
-                stage: dict[str, Any] = {"module": module, "entry_point": "main"}
-                if constants:
-                    stage["constants"] = dict(constants)
-                handle = self.handle.create_compute_pipeline(label=name, layout=pipeline_layout, compute=stage)
-            found = self._pipelines[key] = Pipeline(handle, layout, module)
-        return found
+    def pipeline(self, request: PipelineRequest) -> Pipeline:
+        """Return the pipeline of a shader, made once."""
+        return self.pipelines([request])[0]
+
+    def pipelines(self, requests: Sequence[PipelineRequest]) -> list[Pipeline]:
+        """Return the pipelines of several shaders; those that are new are compiled at once on all processors."""
+        missing = {request.key: request for request in requests if request.key not in self._pipelines}
+        layouts = [self._layout(request.bindings) for request in missing.values()]
+        if len(missing) > 1:
+            workers = min(len(missing), os.cpu_count() or 1, COMPILERS)
+            with ThreadPoolExecutor(workers, thread_name_prefix="executorch-webgpu-compiler") as pool:
+                made = list(pool.map(self._make_pipeline, missing.values(), layouts))
+        else:
+            made = list(map(self._make_pipeline, missing.values(), layouts))
+        self._pipelines.update(zip(missing, made, strict=True))
+        return [self._pipelines[request.key] for request in requests]
+
+    def _make_pipeline(self, request: PipelineRequest, layouts: tuple[Any, Any]) -> Pipeline:
+        layout, pipeline_layout = layouts
+        with self.errors(request.name):
+            module = create_module(self.handle, request.source, request.name, checked=self.checked)
+            stage: dict[str, Any] = {"module": module, "entry_point": "main"}
+            if request.constants:
+                stage["constants"] = dict(request.constants)
+            handle = self.handle.create_compute_pipeline(label=request.name, layout=pipeline_layout, compute=stage)
+        return Pipeline(handle, layout, module)
 
     def _layout(self, bindings: tuple[tuple[int, str], ...]) -> tuple[Any, Any]:
         found = self._layouts.get(bindings)

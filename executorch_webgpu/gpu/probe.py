@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from executorch_webgpu.errors import Internal
+from executorch_webgpu.gpu.device import PipelineRequest
 from executorch_webgpu.gpu.readback import Readback
 from executorch_webgpu.gpu.recording import Copy, Launch, record
 
@@ -23,7 +24,7 @@ def measure_subgroup_size(device: Device) -> int | None:
     try:
         launches = []
         for size in (64, 256):
-            pipeline = device.pipeline(source, ((0, "read_write"),), (("SIZE", size),), "probe")
+            pipeline = device.pipeline(PipelineRequest(source, ((0, "read_write"),), (("SIZE", size),), "probe"))
             launches.append(Launch(pipeline, device.bind_group(pipeline, [(0, buffer, 0, 16)])))
         commands = record(device, launches, [(4, 1, 1)] * 2, [Copy(buffer, readback.buffer, 16)])
         submission = device.submit(commands)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +16,7 @@ from executorch_webgpu.errors import InvalidState
 from executorch_webgpu.format.vulkan_graph import GraphTensor, SymInt, VulkanGraph
 from executorch_webgpu.gpu.device import Buffer, Device
 from executorch_webgpu.gpu.readback import ReadbackRing
-from executorch_webgpu.gpu.recording import Copy, record
+from executorch_webgpu.gpu.recording import Copy, begin, finish
 from executorch_webgpu.graph.compiler import Compilation, State
 from executorch_webgpu.graph.executable import Executable
 from executorch_webgpu.graph.fusion import fuse
@@ -29,6 +31,7 @@ from executorch_webgpu.ops.symbols import Sym, evaluate, live
 Array = np.ndarray[Any, np.dtype[Any]]
 Value = Array | int
 COMPILED_LIMIT = 64  # executables kept for each part of a graph
+FIRST_PIECE = 24  # launches of the first submission of a call
 
 
 def device_facts(device: Device) -> DeviceFacts:
@@ -115,17 +118,14 @@ class GpuDelegate:
         with self.device.lock:
             state, environment, arrays = self.stage(inputs)
             step = self.ready(state, environment)
-            step.executable.write_live(environment)
-            for value, array in arrays.items():
-                self.device.write(self.resources.buffer(self.plan.of(value)), array)
             for index in range(len(self._parts) - 1):
                 wanted = self._read_ids(index)
-                read = self._launch(step, wanted)
+                read = self._launch(step, wanted, arrays)
+                arrays = {}
                 self._select_from_results(index, dict(zip(wanted, read, strict=True)), environment)
                 self._select_from_inputs(index + 1, inputs, environment)
                 step = self._step(index + 1, step.following, step.state, environment)
-                step.executable.write_live(environment)
-            return self._launch(step, self.graph.output_ids)
+            return self._launch(step, self.graph.output_ids, arrays)
 
     def stage(self, inputs: Sequence[Value]) -> tuple[State, dict[int, int], dict[int, Array]]:
         """Return what a call with these inputs is compiled for, its live scalars, and the arrays to write by value."""
@@ -214,9 +214,9 @@ class GpuDelegate:
             cache.executables.move_to_end(key)
         return part
 
-    def _launch(self, step: Step, wanted: Sequence[int]) -> list[Value]:
-        """Run one part and return the wanted values."""
-        executable, environment = step.executable, step.environment
+    def _launch(self, step: Step, wanted: Sequence[int], arrays: Mapping[int, Array]) -> list[Value]:
+        """Write what one part needs, run it and return the wanted values."""
+        environment = step.environment
         layout: list[tuple[int, Shape, np.dtype[Any]] | int] = []
         pieces: list[tuple[Buffer, int, int]] = []
         total = 0
@@ -232,18 +232,44 @@ class GpuDelegate:
             if nbytes:
                 pieces.append((self.resources.buffer(self.plan.of(value)), (nbytes + 3) & ~3, total))
                 total += (nbytes + 15) & ~15
+        readback = self._ring.get(total) if total else None
+        copies = [Copy(buffer, readback.buffer, size, 0, offset) for buffer, size, offset in pieces] if readback else []
+        submission = self._submit(step, arrays, copies)
         data = bytearray()
-        if total:
-            readback = self._ring.get(total)
-            copies = [Copy(buffer, readback.buffer, size, 0, offset) for buffer, size, offset in pieces]
-            commands = record(self.device, executable.launches, executable.grids(environment), copies)
-            submission = self.device.submit(commands)
+        if readback is not None:
             readback.request(total)
             data = readback.take(submission)
             self._ring.put(readback)
-        elif executable.launches:
-            self.device.submit(record(self.device, executable.launches, executable.grids(environment)))
         return [self._result(item, data) for item in layout]
+
+    def _submit(self, step: Step, arrays: Mapping[int, Array], copies: Sequence[Copy]) -> int:
+        """Write the inputs and submit the launches of a part, then the copies.
+
+        Long lists go in pieces: the GPU begins with the first while the next is recorded, and a second thread finishes
+        one while this thread writes the inputs or records another.
+        """
+        device, executable = self.device, step.executable
+        grids = executable.grids(step.environment)
+        ends = _piece_ends(len(grids))
+
+        def encode(begin_at: int, end: int) -> Future[Any]:
+            recording = begin(device, executable.launches[begin_at:end], grids[begin_at:end])
+            last = copies if end == len(grids) else ()
+            if len(grids) < FIRST_PIECE:
+                done: Future[Any] = Future()
+                done.set_result(finish(device, recording, last))
+                return done
+            return device.finisher.submit(finish, device, recording, last)
+
+        encoded = encode(0, ends[0])
+        executable.write_live(step.environment)
+        for value, array in arrays.items():
+            device.write(self.resources.buffer(self.plan.of(value)), array)
+        for begin_at, end in itertools.pairwise(ends):
+            following = encode(begin_at, end)
+            device.submit(encoded.result())
+            encoded = following
+        return device.submit(encoded.result())
 
     @staticmethod
     def _result(item: tuple[int, Shape, np.dtype[Any]] | int, data: bytearray) -> Value:
@@ -270,6 +296,18 @@ class GpuDelegate:
         for target, source, dim, item in self._selects[index]:
             if source in results:
                 environment[target] = int(np.asarray(results[source]).take(item, axis=dim).reshape(-1)[0])
+
+
+def _piece_ends(count: int) -> list[int]:
+    """Return where the pieces of a list of launches end; each is twice as long as the one before."""
+    ends = [min(count, FIRST_PIECE)]
+    size = FIRST_PIECE
+    while ends[-1] < count:
+        size *= 2
+        # A short rest is not worth a submission.
+        end = ends[-1] + size
+        ends.append(count if end + FIRST_PIECE > count else end)
+    return ends
 
 
 def _split(graph: VulkanGraph, nodes: list[Node]) -> list[list[Node]]:

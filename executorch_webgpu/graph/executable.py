@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from executorch_webgpu.errors import Internal, OutOfResources
-from executorch_webgpu.gpu.device import Buffer, Device
+from executorch_webgpu.gpu.device import Buffer, Device, Pipeline, PipelineRequest
 from executorch_webgpu.gpu.recording import Launch
 from executorch_webgpu.graph.compiler import Compiled
 from executorch_webgpu.graph.resources import Resources
@@ -32,7 +32,11 @@ class Executable:
             self.params = device.buffer(self._blocks.size, f"{resources.where}: parameters", uniform=True)
             device.write(self.params, self._blocks.data)
         self._scratch = [resources.scratch(index, nbytes) for index, nbytes in enumerate(compiled.scratch)]
-        self.launches = [self._bind(*item) for item in prepared]
+        pipelines = device.pipelines([_request(dispatch, source, found) for dispatch, source, found, _ in prepared])
+        self.launches = [
+            self._bind(dispatch, found, block, pipeline)
+            for (dispatch, _, found, block), pipeline in zip(prepared, pipelines, strict=True)
+        ]
         self._storages = {tensor.storage for dispatch in compiled.dispatches for _, tensor in dispatch.bindings}
         self._grids: list[tuple[int, int, int]] = []
         self._live_grids: dict[Grid, list[int]] = {}
@@ -92,11 +96,7 @@ class Executable:
             raise Internal(f"{dispatch.shader} takes no parameters")
         return dispatch, source, interface, block
 
-    def _bind(self, dispatch: Dispatch, source: str, interface: Interface, block: int) -> Launch:
-        kinds = sorted((index, access) for index, access in interface.storage.values())
-        if interface.uniform is not None:
-            kinds.append((interface.uniform, "uniform"))
-        pipeline = self.device.pipeline(source, tuple(kinds), dispatch.constants, dispatch.shader)
+    def _bind(self, dispatch: Dispatch, interface: Interface, block: int, pipeline: Pipeline) -> Launch:
         limit = self.device.limits["max-storage-buffer-binding-size"]
         entries = []
         for name, tensor in dispatch.bindings:
@@ -115,6 +115,13 @@ class Executable:
             assert self.params is not None
             entries.append((interface.uniform, self.params, self._blocks.offsets[block], interface.params_bytes))
         return Launch(pipeline, self.device.bind_group(pipeline, entries))
+
+
+def _request(dispatch: Dispatch, source: str, interface: Interface) -> PipelineRequest:
+    kinds = sorted((index, access) for index, access in interface.storage.values())
+    if interface.uniform is not None:
+        kinds.append((interface.uniform, "uniform"))
+    return PipelineRequest(source, tuple(kinds), dispatch.constants, dispatch.shader)
 
 
 def _checked(grid: tuple[int, int, int], label: str) -> tuple[int, int, int]:

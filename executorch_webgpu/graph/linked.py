@@ -81,7 +81,7 @@ def can_link(delegate: GpuDelegate, token_input: int, position_input: int) -> bo
 class LinkedRun:
     """Decoding steps of one token each on a delegate; see ``can_link``.
 
-    The caller's thread records a step, the device's background thread finishes and submits it: two steps are worked
+    The caller's thread records a step, the device's submitter finishes and submits it: two steps are worked
     on at once. No method may be called with the device's lock held.
     """
 
@@ -136,7 +136,7 @@ class LinkedRun:
         written = None
         if position_shape is not None and step.executable.binds(self.delegate.plan.of(self._position)):
             written = np.full(tuple(position_shape), position, np.int32)
-        sent = self.device.background.submit(self._send, recording, step, chooser, choice, written, readback)
+        sent = self.device.submitter.submit(self._send, recording, step, chooser, choice, written, readback)
         self._waiting.append((readback, sent))
 
     def take(self) -> Choice:
@@ -161,7 +161,7 @@ class LinkedRun:
         position: np.ndarray | None,
         readback: Readback,
     ) -> int:
-        """Finish and submit a step; runs on the background thread, one step after the other."""
+        """Finish and submit a step; runs on the device's submitter, one step after the other."""
         self.delegate.check_open()
         resources = self.delegate.resources
         copy = Copy(resources.buffer(self._result), readback.buffer, RESULT_BYTES)
@@ -197,7 +197,7 @@ class LinkedRun:
             chooser = self._choosers[self._draw] = self._make_chooser(step.state, step.environment)
             if len(self._choosers) > CHOOSERS:
                 # Steps that were recorded with it are submitted first.
-                self.device.background.submit(self._choosers.popitem(last=False)[1].close)
+                self.device.submitter.submit(self._choosers.popitem(last=False)[1].close)
         self._choosers.move_to_end(self._draw)
         return chooser
 

@@ -14,7 +14,7 @@ from executorch_webgpu.llm.host_decoder import Callers, HostDecoder
 if TYPE_CHECKING:
     from executorch_webgpu.graph.linked import LinkedRun
 
-IN_FLIGHT = 3  # steps submitted before the oldest is read
+IN_FLIGHT = 4  # steps recorded before the oldest is read
 
 
 def open_linked_run(caller: Caller) -> LinkedRun | None:

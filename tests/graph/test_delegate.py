@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from executorch_webgpu.errors import InvalidArgument, InvalidState, OperatorMiss
 from executorch_webgpu.format.vulkan_graph import SymInt
 from executorch_webgpu.gpu.device import select_device
 from executorch_webgpu.graph import delegate as delegate_module
-from executorch_webgpu.graph.delegate import COMPILED_LIMIT, GpuDelegate
+from executorch_webgpu.graph.delegate import COMPILED_LIMIT, FIRST_PIECE, GpuDelegate, _piece_ends
 from executorch_webgpu.graph.interpreter import CpuDelegate
 from executorch_webgpu.graph.nodes import build_nodes
 from executorch_webgpu.graph.storage import plan_storage
@@ -226,3 +227,13 @@ def test_facts_come_from_limits(device):
     facts = delegate_module.device_facts(device)
     assert facts.max_invocations >= DeviceFacts().max_invocations
     assert facts.software == (device.info.kind == "software")
+
+
+def test_pieces_cover_the_list():
+    assert _piece_ends(0) == [0]
+    assert _piece_ends(FIRST_PIECE) == [FIRST_PIECE]
+    for count in range(1, 3000, 7):
+        ends = _piece_ends(count)
+        assert ends[-1] == count and ends == sorted(set(ends))
+        assert ends[0] <= FIRST_PIECE
+        assert all(after - before >= FIRST_PIECE for before, after in itertools.pairwise(ends[:-1]))

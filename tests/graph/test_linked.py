@@ -203,3 +203,27 @@ def test_many_settings_in_flight() -> None:
         linked.submit((1, 1), position, (1,))
     assert all(linked.take().valid for _ in range(12))
     delegate.close()
+
+
+def test_other_calls_between_steps() -> None:
+    """Neither a step that is not submitted yet nor a call that holds the device may wait for the other."""
+    delegate = delegate_of(table_graph("cache"))
+    g = GraphBuilder()
+    value = g.input((2, 3))
+    for _ in range(100):
+        value = g.call("aten.add.Tensor", (value,), (value,), 1, out=(2, 3))
+        value = g.call("aten.mul.Tensor", (value,), (g.constant(np.full((1, 1), 0.5, np.float32)),), out=(2, 3))
+    other = delegate_of(g.build(value))
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    linked = LinkedRun(delegate, 0, 1)
+    linked.set_token(11)
+    tokens = []
+    for position in range(20):
+        linked.submit((1, 1), position, (1,))
+        np.testing.assert_array_equal(np.asarray(other.execute([x])[0]), x)
+        if position > 2:
+            tokens.append(linked.take().token)
+    linked.drain()
+    assert tokens == one_by_one(table_graph("cache"), 11, 17)
+    other.close()
+    delegate.close()
