@@ -70,7 +70,11 @@ def _out(item: Any) -> Out:
 def _store(values: list[Any], index: int, item: Any) -> None:
     slot = values[index]
     if isinstance(slot, TensorSlot):
-        slot.write(np.asarray(item))
+        array = np.asarray(item)
+        # Arithmetic with what is no number (a Null, a text) must not pass for a result.
+        if array.dtype.kind not in "biuf":
+            raise InvalidArgument(f"gives {array.dtype} for an output of {slot.value.dtype}")
+        slot.write(array)
     else:
         values[index] = item.item() if isinstance(item, np.ndarray | np.generic) else item
 

@@ -6,6 +6,8 @@ import contextlib
 from collections import Counter
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from executorch_webgpu.errors import ExecuTorchError
 from executorch_webgpu.executor.delegates import VULKAN
 from executorch_webgpu.format import read_vulkan_graph
@@ -16,7 +18,7 @@ from executorch_webgpu.graph.constants import payload_dtype
 from executorch_webgpu.graph.nodes import build_nodes, mutated_values
 from executorch_webgpu.graph.storage import plan_storage, tensor_bytes
 from executorch_webgpu.insight.outputs import plain
-from executorch_webgpu.insight.reasons import why_on_cpu
+from executorch_webgpu.insight.reasons import has_jumps, why_on_cpu
 from executorch_webgpu.ops.registry import references
 from executorch_webgpu.runtime.metadata import kind_of
 
@@ -87,10 +89,11 @@ def describe_program(program: PlanProgram) -> list[MethodContent]:
 
 def _describe_method(program: PlanProgram, plan: ExecutionPlan) -> MethodContent:
     instructions = Counter(type(item).__name__ for chain in plan.chains for item in chain)
+    # Equal weights are stored once; views of a file differ by where they start.
     constants = {
-        id(value.data.obj): value.data.nbytes
+        np.frombuffer(value.data, np.uint8).ctypes.data: value.data.nbytes
         for value in plan.values
-        if isinstance(value, TensorValue) and value.is_constant and value.data is not None
+        if isinstance(value, TensorValue) and value.is_constant and value.data
     }
     return MethodContent(
         name=plan.name,
@@ -115,15 +118,17 @@ def _describe_value(value: PlanValue) -> ValueContent:
 
 
 def _describe_kernels(plan: ExecutionPlan) -> list[KernelContent]:
-    calls = [item for chain in plan.chains for item in chain if isinstance(item, KernelCall)]
-    table = references()
+    calls: dict[int, list[KernelCall]] = {}
+    for chain in plan.chains:
+        for item in chain:
+            if isinstance(item, KernelCall):
+                calls.setdefault(item.op_index, []).append(item)
+    table, jumps = references(), has_jumps(plan)
     found = []
-    for index, operator in enumerate(plan.operators):
-        mine = [call for call in calls if call.op_index == index]
-        if not mine:
-            continue
+    for index, mine in calls.items():
+        operator = plan.operators[index]
         tensors = [v for call in mine for i in call.args if isinstance(v := plan.values[i], TensorValue)]
-        reasons = Counter(why_on_cpu(plan, call) for call in mine)
+        reasons = Counter(why_on_cpu(plan, call, jumps) for call in mine)
         found.append(
             KernelContent(
                 operator.full_name,

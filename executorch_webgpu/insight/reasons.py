@@ -14,8 +14,16 @@ _MASK_PARTS = frozenset({"aten::mul.Scalar_out", "aten::any.dims_out", "aten::an
 _NEVER = frozenset({"arange", "cumsum", "fmod", "sort", "topk"})
 
 
-def why_on_cpu(plan: ExecutionPlan, call: KernelCall) -> str | None:
-    """Return why the partitioner did not take a kernel call, None where it is not known."""
+def has_jumps(plan: ExecutionPlan) -> bool:
+    """Return whether a plan has control flow."""
+    return any(isinstance(instruction, JumpFalseCall) for chain in plan.chains for instruction in chain)
+
+
+def why_on_cpu(plan: ExecutionPlan, call: KernelCall, jumps: bool) -> str | None:
+    """Return why the partitioner did not take a kernel call, None where it is not known.
+
+    ``jumps`` is what ``has_jumps`` says of the plan.
+    """
     operator = plan.operators[call.op_index]
     space, _, stem = operator.name.partition("::")
     tensors = [value for index in call.args if isinstance(value := plan.values[index], TensorValue)]
@@ -31,7 +39,7 @@ def why_on_cpu(plan: ExecutionPlan, call: KernelCall) -> str | None:
         return "float64 is not delegated"
     if stem == "convolution":
         return _why_convolution(plan, call, tensors)
-    if any(isinstance(instruction, JumpFalseCall) for chain in plan.chains for instruction in chain):
+    if jumps:
         return "control flow (torch.cond, map, while) is not partitioned"
     if operator.full_name in _MASK_PARTS:
         return "as a rule part of scaled_dot_product_attention, whose masking is not delegated"

@@ -279,3 +279,11 @@ def test_memory_that_no_tensor_takes_is_not_asked_for():
     assert first.shares_memory
     assert second.run([array(3, 4)])[0].tolist() == [3, 4]
     first.reset()
+
+
+def test_a_null_is_no_number():
+    made = plan(
+        [tensor(2), None, 1, tensor(2, at=32)], (0,), (3,), [KernelCall(0, (0, 1, 2, 3, 3))], ("aten::add.Scalar_out",)
+    )
+    with pytest.raises(InvalidArgument, match=r"instruction 0 \(aten::add.Scalar_out\)"):
+        machine(made).run([array(1, 2)])

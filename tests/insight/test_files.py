@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
+from executorch_webgpu.format.plan import Delegate, ExecutionPlan, KernelCall, Operator, Program
+from executorch_webgpu.insight.contents import describe_program
 from executorch_webgpu.insight.files import describe_file
-from tests.hostile.patching import external_patch, named, program_patch, value
+from tests.hostile.patching import FIXTURES, external_patch, named, program_patch, value
+from tests.insight.metas import tensor
 
 
 @pytest.fixture
@@ -36,3 +41,20 @@ def test_dtypes_of_external_tensors_have_names(tmp_path):
     details = describe_file(str(path)).details
     assert "weight: bfloat16 [2, 3], 24 bytes" in details
     assert "bias: float32 [2], 8 bytes" in details
+
+
+def test_constants_are_counted_once_each():
+    (method,) = describe_file(str(FIXTURES / "segment.pte")).methods
+    assert method.constants == 24 + 8
+
+
+def test_describing_many_operators_takes_linear_time():
+    value = tensor(2)
+    calls = tuple(KernelCall(index, (0, 0)) for index in range(4000))
+    operators = tuple(Operator(f"my::number{index}", "out") for index in range(4000))
+    delegates = (Delegate("OtherBackend", memoryview(b""), ()),)
+    plan = ExecutionPlan("forward", (value,), (0,), (0,), (calls,), operators, delegates, (0,))
+    start = time.process_time()
+    (method,) = describe_program(Program(0, (plan,), {}, "test.pte"))
+    assert len(method.kernels) == 4000
+    assert time.process_time() - start < 0.8

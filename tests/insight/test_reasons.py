@@ -14,7 +14,7 @@ from executorch_webgpu.format.plan import (
     Operator,
     TensorValue,
 )
-from executorch_webgpu.insight.reasons import why_on_cpu
+from executorch_webgpu.insight.reasons import has_jumps, why_on_cpu
 
 
 def tensor(*sizes, dtype="float32"):
@@ -28,7 +28,7 @@ def why(name, *values, extra=(), delegates=VULKAN):
     space, _, overload = name.partition(".")
     call = KernelCall(0, tuple(range(len(values))))
     plan = ExecutionPlan("forward", values, (), (), ((call, *extra),), (Operator(space, overload),), delegates, (0,))
-    return why_on_cpu(plan, call)
+    return why_on_cpu(plan, call, has_jumps(plan))
 
 
 def convolution(x, transposed):
