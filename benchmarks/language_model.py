@@ -144,7 +144,7 @@ def step_bytes(executable: Any, delegate: Any, context: int, length: int) -> flo
 def gpu_times(figures: Figures, model: Model, contexts: Sequence[int], prompts: Sequence[int]) -> None:
     """Measure the GPU's time for a step and for prompts, and the host's for submitting a step."""
     import numpy as np
-    from rates import copy_rate, gpu_seconds
+    from rates import copy_rate, gpu_seconds, written_step
 
     from executorch_webgpu.gpu.recording import record
 
@@ -164,12 +164,7 @@ def gpu_times(figures: Figures, model: Model, contexts: Sequence[int], prompts: 
         ids = np.array(model.ids(tokens), np.int32)
         made[linked._token_input] = ids.reshape((*decoder._token_shape[:-1], tokens))
         made[linked._position_input] = position if shape is None else np.full(shape, position, np.int32)
-        state, environment, arrays = delegate.stage(made)
-        step = delegate.ready(state, environment)
-        step.executable.write_live(environment)
-        for value, array in arrays.items():
-            device.write(delegate.resources.buffer(delegate.plan.of(value)), array)
-        return step
+        return written_step(delegate, made)
 
     if "timestamp-query" in device.features:
         rate = copy_rate(device)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,16 @@ def gpu_seconds(device: Device, make: Callable[..., object], repeats: int = 7, w
     for index in range(repeats):
         device.wait(device.submit(make(timer.writes(index))))
     return statistics.median(timer.seconds())
+
+
+def written_step(delegate: Any, inputs: Sequence[Any]) -> Any:
+    """Return a delegate's call with these inputs, compiled and with everything written that it reads."""
+    state, environment, arrays = delegate.stage(inputs)
+    step = delegate.ready(state, environment)
+    step.executable.write_live(environment)
+    for value, array in arrays.items():
+        delegate.device.write(delegate.resources.buffer(delegate.plan.of(value)), array)
+    return step
 
 
 def copy_rate(device: Device) -> float:

@@ -192,7 +192,7 @@ def table(parts: list[Part]) -> list[Row]:
             share(MATMUL, " TFLOP/s", fused, "FMA")),
         Row("host time a token, share of the GPU's", "x", 1, 0.5, True,
             None if None in (host, gpu) else host / gpu, "",
-            "" if host is None else f"{first:.0f} us on the caller's thread, {second:.0f} us on a second, GPU {gpu:.0f} us"),
+            "" if host is None else f"{first:.0f} us on one thread, {second:.0f} us on another, GPU {gpu:.0f} us"),
         Row("load to first token", "s", 4, 1.5, True, loading, "", note),
         Row("host memory above the interpreter's, peak while loading", "MB", 500, 200, True,
             llama.get("peak host memory while loading"), "", ""),

@@ -22,7 +22,7 @@ import executorch_webgpu
 
 
 def gpu_time(figures: Figures, name: str, method: Any, inputs: list[Any]) -> None:
-    from rates import gpu_seconds
+    from rates import gpu_seconds, written_step
 
     from executorch_webgpu.gpu.recording import record
 
@@ -31,7 +31,7 @@ def gpu_time(figures: Figures, name: str, method: Any, inputs: list[Any]) -> Non
     if device is None or "timestamp-query" not in device.features:
         print(f"{name}: no GPU time (no single delegate on a device with timestamp queries)")
         return
-    step = single[0].prepare([inputs[index] for index in single[1]])
+    step = written_step(single[0], [inputs[index] for index in single[1]])
     launches, grids = step.executable.launches, step.executable.grids(step.environment)
     seconds = gpu_seconds(device, lambda t: record(device, launches, grids, timestamps=t), 15)
     figures.add(f"{name} GPU time", seconds * 1e3, "ms", f"{len(launches)} dispatches")

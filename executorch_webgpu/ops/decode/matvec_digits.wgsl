@@ -29,10 +29,18 @@ fn row_dot(w: vec4<u32>, high: Plane, middle: Plane, low: Plane) -> i32 {
   return (plane_dot(even, odd, high) << 16u) + (plane_dot(even, odd, middle) << 8u) + plane_dot(even, odd, low);
 }
 
-// One digit of four values.
-fn digits(values: vec4<i32>, shift: u32) -> u32 {
-  let bytes = (bitcast<vec4<u32>>(values) >> vec4<u32>(shift)) & vec4<u32>(0xffu);
-  return bytes.x | (bytes.y << 8u) | (bytes.z << 16u) | (bytes.w << 24u);
+// The low, middle and high digits of four values: bytes transposed.
+fn digits(values: vec4<i32>) -> vec3<u32> {
+  let v = bitcast<vec4<u32>>(values);
+  let outer = (v.xz & vec2<u32>(0x00ff00ffu)) | ((v.yw & vec2<u32>(0x00ff00ffu)) << vec2<u32>(8u));
+  let inner = ((v.xz >> vec2<u32>(8u)) & vec2<u32>(0xffu)) | (v.yw & vec2<u32>(0xff00u));
+  return vec3<u32>((outer.x & 0xffffu) | (outer.y << 16u), inner.x | (inner.y << 16u),
+                   (outer.x >> 16u) | (outer.y & 0xffff0000u));
+}
+
+// The nearest integers of values up to 2^22 in size: the sum's last bit is a whole one.
+fn nearest(values: vec4<f32>) -> vec4<i32> {
+  return bitcast<vec4<i32>>(values + vec4<f32>(12582912.0)) - vec4<i32>(0x4b400000);
 }
 
 @compute @workgroup_size(THREADS)
@@ -82,8 +90,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
       largest = max(largest, subgroupShuffleXor(largest, 2u));
       let power = clamp(largest & 0x7f800000u, UNIT_SHIFT + 0x00800000u, 0x7f000000u);
       let units = bitcast<f32>(0x7f000000u + UNIT_SHIFT - power);
-      let a = vec4<i32>(round(u * units));
-      let b = vec4<i32>(round(v * units));
+      let a = nearest(u * units);
+      let b = nearest(v * units);
       let both = a + b;
       var sum = (both.x + both.y) + (both.z + both.w);
       sum += subgroupShuffleXor(sum, 1u);
@@ -92,14 +100,14 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
       let bias = vec4<i32>(0x808080);
       let balanced_a = (a + bias) ^ bias;
       let balanced_b = (b + bias) ^ bias;
-      let even = vec4<i32>(balanced_a.xz, balanced_b.xz);
-      let odd = vec4<i32>(balanced_a.yw, balanced_b.yw);
+      let even = digits(vec4<i32>(balanced_a.xz, balanced_b.xz));
+      let odd = digits(vec4<i32>(balanced_a.yw, balanced_b.yw));
       if (at < OCTETS) {
         let place = (at / 4u) * STRIDE;
         let word = place + at % 4u;
-        slab[word] = vec2<u32>(digits(even, 16u), digits(odd, 16u));
-        slab[word + 4u] = vec2<u32>(digits(even, 8u), digits(odd, 8u));
-        slab[word + 8u] = vec2<u32>(digits(even, 0u), digits(odd, 0u));
+        slab[word] = vec2<u32>(even.z, odd.z);
+        slab[word + 4u] = vec2<u32>(even.y, odd.y);
+        slab[word + 8u] = vec2<u32>(even.x, odd.x);
         if (at % 4u == 0u) {
           // The zero point of the weights is 8.
           let unit = select(power - UNIT_SHIFT, 0x7fc00000u, largest >= 0x7f800000u);
