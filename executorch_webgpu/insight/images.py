@@ -40,7 +40,7 @@ def read_image(path: Path, info: TensorInfo, where: str, remark: Callable[[str],
             # 16 bits a pixel would be cut off, not scaled, by convert.
             shallow = opened.point(lambda value: value / 257) if opened.mode.startswith("I") else opened
             picture = shallow.convert(_CHANNELS[channels])
-    except OSError as error:
+    except Exception as error:  # whatever the decoder of a format raises at a damaged file
         raise InvalidArgument(f"{path} is not an image that can be read: {error}") from error
     width, height = (min(max(size, low), high) for size, (low, high) in zip(picture.size, (columns, rows), strict=True))
     if picture.size != (width, height):

@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 import math
 import re
-import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from executorch_webgpu.errors import InvalidArgument, NotFound
+from executorch_webgpu.errors import InvalidArgument, NotFound, OutOfResources
 from executorch_webgpu.format import identify
 from executorch_webgpu.insight.images import IMAGE_SUFFIXES, read_image
 from executorch_webgpu.runtime import MethodMeta, TensorInfo
@@ -86,11 +85,14 @@ def _put(meta: MethodMeta, given: dict[int, str | Array], index: int, item: str 
 
 
 def _read_npz(meta: MethodMeta, path: str) -> dict[int, Array]:
-    try:
-        with _existing(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except (ValueError, EOFError, zipfile.BadZipFile, AttributeError, TypeError) as error:
-        raise InvalidArgument(f"{path} is not an .npz file of arrays: {error}") from error
+    with _existing(path).open("rb") as file:
+        try:
+            with np.load(file, allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
+        except MemoryError as error:
+            raise OutOfResources(f"{path}: {error}") from error
+        except Exception as error:  # whatever zipfile, zlib and numpy raise at a damaged file
+            raise InvalidArgument(f"{path} is not an .npz file of arrays: {error}") from error
     if not arrays:
         raise InvalidArgument(f"{path} holds no arrays; expected in0, in1, ... or one for each input")
     names = [re.fullmatch(r"in(\d+)", name) for name in arrays]
@@ -122,10 +124,13 @@ def _make_tensor(info: TensorInfo, where: str, text: str, shape: Shape | None, r
     dtype = info.numpy_dtype()
     target = info.sizes() if shape is None else shape
     random = _RANDOM.fullmatch(text)
-    if text in ("ones", "zeros"):
-        return np.full(target, text == "ones", dtype)
-    if random:
-        return _random(target, dtype, int(random[2] or 0))
+    if random or text in ("ones", "zeros"):
+        try:
+            return _random(target, dtype, int(random[2] or 0)) if random else np.full(target, text == "ones", dtype)
+        except (MemoryError, OverflowError, ValueError) as error:
+            raise OutOfResources(
+                f"{where}: {dtype} {list(target)} does not fit into memory (--input-shapes sets another shape)"
+            ) from error
     suffix = Path(text).suffix.lower()
     if suffix in _FILE_SUFFIXES and not text.startswith(("[", "{")):
         path = _existing(text)
@@ -153,15 +158,16 @@ def _random(shape: Shape, dtype: np.dtype[Any], seed: int) -> Array:
 
 
 def _read_npy(path: Path) -> Array:
-    try:
-        with path.open("rb") as file:
+    with path.open("rb") as file:
+        try:
             array = np.load(file, allow_pickle=False)
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        # numpy's own words would advise to load pickled objects.
-        with path.open("rb") as file:
+        except MemoryError as error:
+            raise OutOfResources(f"{path}: {error}") from error
+        except Exception as error:  # whatever numpy raises at a damaged file; its words advise to load pickled objects
+            file.seek(0)
             head = file.read(4096)
-        found = "damaged, or holds Python objects" if head.startswith(b"\x93NUMPY") else identify(head)
-        raise InvalidArgument(f"{path} is not a .npy file of numbers: it is {found}") from error
+            found = "damaged, or holds Python objects" if head.startswith(b"\x93NUMPY") else identify(head)
+            raise InvalidArgument(f"{path} is not a .npy file of numbers: it is {found}") from error
     if not isinstance(array, np.ndarray):
         raise InvalidArgument(f"{path} is not a .npy file of numbers but an archive; name it .npz")
     return array

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 
-from executorch_webgpu.errors import InvalidArgument, NotFound
+from executorch_webgpu.errors import InvalidArgument, NotFound, OutOfResources
 from executorch_webgpu.format.plan import Dynamism
 from executorch_webgpu.insight.inputs import make_inputs
 from tests.insight.metas import meta, tensor
@@ -188,6 +190,42 @@ def test_a_damaged_file(tmp_path, content, suffix):
     path.write_bytes(content)
     with pytest.raises(InvalidArgument, match=f"x.{suffix} is not a"):
         make_inputs(meta(tensor(3)), [str(path)])
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".png"])
+def test_whatever_is_damaged_the_file_is_blamed(tmp_path, suffix):
+    good, path = tmp_path / f"good{suffix}", tmp_path / f"bad{suffix}"
+    if suffix == ".npy":
+        np.save(good, np.arange(6.0).reshape(2, 3))
+    elif suffix == ".npz":
+        np.savez_compressed(good, in0=np.arange(6.0).reshape(2, 3))
+    else:
+        pytest.importorskip("PIL.Image").new("L", (3, 2)).save(good)
+    original, chance, refused = good.read_bytes(), random.Random(suffix), 0
+    for at in range(len(original)):
+        for byte in (0, 0xFF, original[at] ^ 1 << chance.randrange(8)):
+            path.write_bytes(original[:at] + bytes([byte]) + original[at + 1 :])
+            try:
+                make_inputs(meta(tensor(2, 3)), [str(path)])
+            except (InvalidArgument, OutOfResources) as error:
+                assert str(path) in str(error)
+                refused += 1
+    assert refused > len(original) // 10
+
+
+def test_a_header_that_asks_for_more_memory_than_there_is(tmp_path):
+    path = tmp_path / "x.npy"
+    with path.open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": (1 << 43,)})
+    with pytest.raises(OutOfResources, match=r"x\.npy: Unable to allocate"):
+        make_inputs(meta(tensor(3)), [str(path)])
+
+
+@pytest.mark.parametrize("text", ["ones", "random"])
+@pytest.mark.parametrize("shape", [(1 << 45,), (1 << 62, 1 << 62), (1 << 70,)])
+def test_inputs_larger_than_memory(text, shape):
+    with pytest.raises(OutOfResources, match=r"input 0: float32 \[\d.*--input-shapes"):
+        make_inputs(meta(tensor(1)), [text], [shape])
 
 
 def test_pickles_are_not_loaded(tmp_path):
