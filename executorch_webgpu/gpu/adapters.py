@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from executorch_webgpu.errors import DeviceNotFound
+from executorch_webgpu.gpu.ffi_types import prepare_types
 
 KINDS = {"DiscreteGPU": "discrete", "IntegratedGPU": "integrated", "CPU": "software"}
 _PREFERENCE = {"discrete": 0, "integrated": 1, "unknown": 2, "software": 3}
@@ -63,6 +64,7 @@ def _adapters() -> tuple[tuple[DeviceInfo, Any], ...]:
 
     # Not before the import: wgpu insists on making its logger itself.
     logging.getLogger("wgpu").setLevel(logging.CRITICAL)
+    prepare_types()
     try:
         found = wgpu.gpu.enumerate_adapters_sync()
     except Exception:  # no library or no loader: the same as no adapter
