@@ -13,6 +13,7 @@ from executorch_webgpu.errors import (
     DeviceLost,
     InvalidArgument,
     InvalidProgram,
+    InvalidState,
     NotFound,
     NotSupported,
     OperatorMissing,
@@ -54,7 +55,7 @@ class DelegateSlot:
     def delegate(self) -> Delegate:
         """The running delegate."""
         if self._delegate is None:
-            raise InvalidProgram(f"{self.where} is not open")
+            raise InvalidState(f"{self.where} is not open")
         return self._delegate
 
     def reset(self) -> None:

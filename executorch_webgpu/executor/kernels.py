@@ -41,6 +41,7 @@ class Kernel:
 
         Raises:
             InvalidArgument: The values at hand cannot be computed with.
+            OutOfResources: There is not enough memory.
         """
         args = [argument(values, index) for index in self.inputs]
         outs = tuple(_out(values[index]) for index in self.outputs)

@@ -65,7 +65,7 @@ def is_endless(values: Sequence[PlanValue], chain: Sequence[Step], position: int
 def _written(values: Sequence[PlanValue], step: Step) -> list[int]:
     """Return the values that a step may write: its outputs, and every tensor that a kernel or delegate gets."""
     if isinstance(step, MoveCall):
-        return [step.move_to]
+        return [step.move_to] if step.move_from != step.move_to else []
     if isinstance(step, JumpFalseCall | FreeCall):  # what is freed is false ever after
         return []
     found = [*step.outputs]

@@ -50,6 +50,7 @@ class Machine:
         Raises:
             OperatorMissing: The message lists all operators that are missing.
             NotFound: A delegate belongs to another backend.
+            InvalidProgram: A delegate's call contradicts its graph, or the instructions never end.
             NotSupported: The program drops state, or a tensor has a dtype that numpy lacks.
         """
         self.plan = plan

@@ -50,7 +50,7 @@ class MappedFile:
                 if not os.fstat(file.fileno()).st_size:
                     raise InvalidProgram(f"{self.name}: the file is empty; expected a {what}")
                 self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise NotFound(f"{self.name}: no such file") from None
         except IsADirectoryError:
             raise InvalidArgument(f"{self.name} is a folder; expected a {what} file") from None

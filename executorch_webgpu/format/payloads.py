@@ -22,8 +22,19 @@ class Payloads:
         self._root = root
         self._segments = segments
         self._external = external
-        self.constant_bytes = 0
-        self.mutable_bytes = 0
+        # Bytes by buffer: tensors of several methods may share one.
+        self._constants: dict[int, int] = {}
+        self._initials: dict[tuple[int, int], int] = {}
+
+    @property
+    def constant_bytes(self) -> int:
+        """The bytes of the constants that were asked for so far."""
+        return sum(self._constants.values())
+
+    @property
+    def mutable_bytes(self) -> int:
+        """The bytes of the initial values that were asked for so far."""
+        return sum(self._initials.values())
 
     def constant(self, buffer: int, nbytes: int, where: str) -> memoryview:
         """Return the first ``nbytes`` of a constant buffer.
@@ -31,7 +42,7 @@ class Payloads:
         Raises:
             InvalidProgram: There is no such buffer or it is too short.
         """
-        self.constant_bytes += nbytes
+        self._constants[buffer] = max(nbytes, self._constants.get(buffer, 0))
         constants = self._root.ConstantSegment()
         if constants is not None and constants.OffsetsLength():
             return self._subsegment(constants, buffer, nbytes, where)
@@ -46,7 +57,7 @@ class Payloads:
         Raises:
             InvalidProgram: There is no such buffer or it is too short.
         """
-        self.mutable_bytes += nbytes
+        self._initials[segment, buffer] = max(nbytes, self._initials.get((segment, buffer), 0))
         if not segment < self._root.MutableDataSegmentsLength():
             count = self._root.MutableDataSegmentsLength()
             raise self._damaged(where, f"its initial value is in mutable segment {segment} of {count}")

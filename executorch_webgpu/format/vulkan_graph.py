@@ -78,7 +78,7 @@ class OperatorCall:
 
 @dataclass(frozen=True)
 class Constant:
-    """A payload. ``data`` is None until named data is resolved; ``named_key`` is None for inline payloads."""
+    """A payload, ``length`` bytes of ``data``; ``named_key`` is None for one that lies in the blob."""
 
     length: int
     data: memoryview

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import executorch_webgpu
-from executorch_webgpu.errors import ExecuTorchError, InvalidArgument, InvalidExternalData, NotFound
+from executorch_webgpu.errors import ExecuTorchError, InvalidArgument, InvalidExternalData, InvalidProgram, NotFound
 from executorch_webgpu.format import FileInfo, identify, open_program
 from executorch_webgpu.format.external_data import ExternalItem, open_external
 from executorch_webgpu.format.scalar_types import SCALAR_NAMES
@@ -47,17 +48,21 @@ def describe_file(path: str, data: Sequence[str] = ()) -> FileContent:
 
     Raises:
         NotFound: There is no such file.
-        InvalidProgram: It is a program that is damaged.
+        InvalidArgument: It is a folder, or no path at all.
+        InvalidProgram: It is a program that is damaged, or cannot be read.
     """
-    file = Path(path)
-    if file.is_dir():
-        raise InvalidArgument(f"{path} is a folder; expected a file")
     try:
-        nbytes = file.stat().st_size
-        with file.open("rb") as opened:
+        with Path(path).open("rb") as opened:
+            nbytes = os.fstat(opened.fileno()).st_size
             head = opened.read(_HEAD)
-    except FileNotFoundError:
+    except IsADirectoryError:
+        raise InvalidArgument(f"{path} is a folder; expected a file") from None
+    except (FileNotFoundError, NotADirectoryError):
         raise NotFound(f"{path}: no such file") from None
+    except OSError as error:
+        raise InvalidProgram(f"{path}: the file cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise InvalidArgument(f"{path!r} is no path: {error}") from None
     description = identify(head)
     kind = _PROGRAMS.get(head[4:8])
     if kind is not None:

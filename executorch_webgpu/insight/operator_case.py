@@ -208,5 +208,6 @@ def _value(name: str, value: Any) -> GraphValue:
             return BoolList(tuple(value))
         if all(isinstance(item, int) for item in value):
             return IntList(tuple(value))
-        return DoubleList(tuple(float(item) for item in value))
-    raise InvalidArgument(f"{name}: an argument of type {type(value).__name__} cannot be given")
+        if all(isinstance(item, int | float) for item in value):
+            return DoubleList(tuple(float(item) for item in value))
+    raise InvalidArgument(f"{name}: {value!r} cannot be given as an argument")

@@ -39,9 +39,11 @@ def describe_output(index: int, value: Any) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Return a number as JSON can hold it."""
-    if isinstance(value, np.generic):
-        value = value.item()
+    """Return a number, or a list of numbers and arrays, as JSON can hold it."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, list):
+        return [plain(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value
@@ -51,9 +53,9 @@ def save_outputs(path: Path, outputs: Sequence[Any]) -> None:
     """Write the outputs to an .npz file (out0, out1, ...) or a folder (out0.npy, ...); a None is left out.
 
     Raises:
-        InvalidArgument: The path has another suffix.
+        InvalidArgument: The path has another suffix, or an output is a list of tensors that make no array.
     """
-    arrays = {f"out{i}": np.asarray(value) for i, value in enumerate(outputs) if value is not None}
+    arrays = {f"out{i}": _array(f"out{i}", value) for i, value in enumerate(outputs) if value is not None}
     if path.suffix.lower() == ".npz":
         path.parent.mkdir(parents=True, exist_ok=True)
         np.savez(path, **arrays)  # type: ignore[arg-type]
@@ -63,3 +65,10 @@ def save_outputs(path: Path, outputs: Sequence[Any]) -> None:
     path.mkdir(parents=True, exist_ok=True)
     for name, array in arrays.items():
         np.save(path / f"{name}.npy", array)
+
+
+def _array(name: str, value: Any) -> Array:
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise InvalidArgument(f"{name} is a list of tensors of several shapes, which cannot be saved") from None

@@ -11,7 +11,17 @@ from typing import Any
 import numpy as np
 
 from executorch_webgpu.errors import InvalidArgument, InvalidType
-from executorch_webgpu.format.plan import Dynamism, ExecutionPlan, FreeCall, TensorValue
+from executorch_webgpu.format.plan import (
+    DelegateCall,
+    Dynamism,
+    ExecutionPlan,
+    IntListValue,
+    JumpFalseCall,
+    KernelCall,
+    MoveCall,
+    TensorListValue,
+    TensorValue,
+)
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -40,14 +50,16 @@ def read_values(plan: ExecutionPlan) -> frozenset[int]:
     found: set[int] = set()
     for chain in plan.chains:
         for instruction in chain:
-            found.update(getattr(instruction, "args", ()))
-            for name in ("move_from", "condition"):
-                if hasattr(instruction, name) and not isinstance(instruction, FreeCall):
-                    found.add(getattr(instruction, name))
+            match instruction:
+                case KernelCall(_, args) | DelegateCall(_, args):
+                    found.update(args)
+                case MoveCall(source, _):
+                    found.add(source)
+                case JumpFalseCall(condition, _):
+                    found.add(condition)
     for value in plan.values:
-        items = getattr(value, "items", ())
-        if isinstance(items, tuple):
-            found.update(item for item in items if isinstance(item, int) and not isinstance(item, bool))
+        if isinstance(value, IntListValue | TensorListValue):
+            found.update(value.items)
     return frozenset(found)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
 
-from executorch_webgpu.errors import InvalidIndex, NotSupported
+from executorch_webgpu.errors import InvalidIndex, InvalidType, NotSupported
 from executorch_webgpu.format.plan import (
     BoolListValue,
     DoubleListValue,
@@ -146,6 +147,10 @@ class MethodMeta:
         )
 
     def _value(self, index: int, indices: tuple[int, ...], what: str) -> PlanValue:
+        try:
+            index = operator.index(index)
+        except TypeError:
+            raise InvalidType(f"the index of an {what} must be an int; given {type(index).__name__}") from None
         if not 0 <= index < len(indices):
             raise InvalidIndex(f"method {self.name()!r} has {len(indices)} {what}s; there is no {what} {index}")
         return self._plan.values[indices[index]]

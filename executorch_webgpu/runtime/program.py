@@ -113,7 +113,7 @@ class Program:
         Raises:
             NotSupported: Always.
         """
-        raise NotSupported(f"{os.fspath(etdump_path)}: ETDump files are not written by this version")
+        raise NotSupported(f"{etdump_path}: ETDump files are not written by this version")
 
     def reload(self) -> None:
         """Make the device anew after it was lost. Methods stay valid; their state starts again."""

@@ -41,6 +41,7 @@ def test_a_chain_without_a_way_out_is_refused_at_load(instructions):
         (JumpFalseCall(0, 0),),
         (MoveCall(2, 1), JumpFalseCall(0, 1)),
         (FreeCall(0), JumpFalseCall(0, 0)),
+        (MoveCall(0, 0), JumpFalseCall(0, 0)),
         (JumpFalseCall(0, 2), MoveCall(0, 0), JumpFalseCall(1, 3), JumpFalseCall(0, 2)),
     ],
 )

@@ -11,6 +11,7 @@ import pytest
 from executorch_webgpu.errors import InvalidExternalData, InvalidProgram, NotFound
 from executorch_webgpu.format import open_program, read_vulkan_graph
 from executorch_webgpu.format import plan as p
+from tests.hostile.patching import program_patch, value
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures" / "format"
 WEIGHT = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -69,6 +70,13 @@ def test_what_the_files_are_made_of():
     with open_fixture("delegate.pte") as file:
         assert file.info.named_data_bytes == 32
         assert file.info.segments == (0, 704, 24, 8)
+
+
+def test_a_buffer_that_two_tensors_share_counts_once():
+    patch, plan = program_patch("segment.pte")
+    with open_program(patch.field(value(plan, 1), 5, 1)) as file:
+        assert [v.nbytes for v in file.program.plans[0].values[:2]] == [24, 8]
+        assert file.info.constant_bytes == 24
 
 
 def test_a_program_without_segments_has_no_header():

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from executorch_webgpu.errors import InvalidArgument, InvalidProgram, NotFound
 from executorch_webgpu.format.plan import Delegate, ExecutionPlan, KernelCall, Operator, Program
 from executorch_webgpu.insight.contents import describe_program
 from executorch_webgpu.insight.files import describe_file
@@ -58,3 +59,21 @@ def test_describing_many_operators_takes_linear_time():
     (method,) = describe_program(Program(0, (plan,), {}, "test.pte"))
     assert len(method.kernels) == 4000
     assert time.process_time() - start < 0.8
+
+
+def test_a_path_through_a_file(tmp_path):
+    (tmp_path / "a.pte").write_bytes(b"x")
+    with pytest.raises(NotFound, match="no such file"):
+        describe_file(str(tmp_path / "a.pte" / "b.pte"))
+
+
+def test_a_file_that_cannot_be_read(tmp_path):
+    with pytest.raises(InvalidProgram, match="the file cannot be read: File name too long"):
+        describe_file(str(tmp_path / ("a" * 300)))
+
+
+def test_what_is_no_file(tmp_path):
+    with pytest.raises(InvalidArgument, match="is a folder"):
+        describe_file(str(tmp_path))
+    with pytest.raises(InvalidArgument, match="is no path"):
+        describe_file("a\0b")

@@ -77,3 +77,11 @@ def test_saving(tmp_path):
 def test_another_suffix(tmp_path):
     with pytest.raises(InvalidArgument, match=r"x\.txt"):
         save_outputs(tmp_path / "x.txt", [])
+
+
+def test_lists(tmp_path):
+    ragged = [np.float32([1, np.inf]), np.float32([2])]
+    assert describe_output(0, ragged) == {"name": "out0", "kind": "list", "value": [[1.0, "inf"], [2.0]]}
+    assert describe_output(0, [1.5, float("nan")])["value"] == [1.5, "nan"]
+    with pytest.raises(InvalidArgument, match="out0 is a list of tensors of several shapes"):
+        save_outputs(tmp_path / "x.npz", [ragged])

@@ -111,6 +111,14 @@ def test_metadata():
             meta.input_tensor_meta(1)
 
 
+@pytest.mark.parametrize("index", ["0", None, 1.5])
+def test_an_index_that_is_no_int(index):
+    with open_fixture("rank0") as program:
+        with pytest.raises(errors.InvalidType, match="must be an int"):
+            program.metadata("forward").input_tensor_meta(index)
+        assert program.metadata("forward").input_tensor_meta(np.int64(0)).sizes() is not None
+
+
 def test_the_runtime_has_the_names_of_executorch():
     runtime = Runtime.get()
     assert runtime is Runtime.get()
