@@ -72,3 +72,8 @@ class MissingExtra(ExecuTorchError, ImportError):
 
 class Internal(ExecuTorchError):
     """The package itself is at fault."""
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number and what it counts, for messages: ``1 input``, ``2 inputs``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

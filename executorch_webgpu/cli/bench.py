@@ -34,7 +34,13 @@ def _counts(_ctx: click.Context, _param: click.Parameter, value: str | None) -> 
 @click.option("--method", metavar="NAME", help="The method; forward, else the only one.")
 @click.option("--data", multiple=True, metavar="F.ptd", help="A file with external weights.")
 @click.option("--device", default="auto", show_default=True, help="auto, gpu, cpu, an index or part of a name.")
-@click.option("--output", type=click.Choice(["md", "json"]), default="md", show_default=True, help="How to print.")
+@click.option(
+    "--output",
+    type=click.Choice(["md", "json"]),
+    default="md",
+    show_default=True,
+    help="Format of the figures on stdout.",
+)
 def bench_command(
     model: str,
     n_prompt: list[int] | None,

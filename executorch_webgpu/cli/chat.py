@@ -27,7 +27,7 @@ HELP = """/reset           forget the conversation (the system message stays)
 /system [TEXT]   change the system message and begin anew; without TEXT show it
 /save FILE       write the conversation as JSON
 /help            show this
-/exit            leave (Ctrl-D too); Ctrl-C ends an answer"""
+/exit, /quit     leave (Ctrl-D too); Ctrl-C ends an answer"""
 
 
 @click.command("chat", cls=RunnerCommand)

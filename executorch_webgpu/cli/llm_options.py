@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import sys
@@ -17,6 +18,17 @@ if TYPE_CHECKING:
 
 _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
 _STYLES = ("llama3", "qwen", "cl100k")
+
+
+class _FiniteRange(click.FloatRange):
+    """A range of floats that NaN does not lie in."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the float."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return number
 
 
 class RunnerCommand(click.Command):
@@ -84,24 +96,24 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--max-new-tokens", type=click.IntRange(-1), default=-1, help="Most tokens to generate; -1: what fits."
     ),
     click.option("--seq-len", type=click.IntRange(-1), default=-1, help="Most tokens of prompt and answer together."),
-    click.option("--temperature", type=click.FloatRange(0), default=0.8, show_default=True, help="0 is greedy."),
+    click.option("--temperature", type=_FiniteRange(0), default=0.8, show_default=True, help="0 is greedy."),
     click.option("--top-k", type=click.IntRange(0), default=0, help="Draw from the K most likely tokens; 0: all."),
     click.option(
         "--top-p",
-        type=click.FloatRange(0, 1, min_open=True),
+        type=_FiniteRange(0, 1, min_open=True),
         default=0.9,
         show_default=True,
         help="Draw from the most likely tokens that hold this share of probability.",
     ),
     click.option(
         "--min-p",
-        type=click.FloatRange(0, 1),
+        type=_FiniteRange(0, 1),
         default=0.0,
         help="Drop tokens less likely than this share of the most likely one.",
     ),
     click.option(
         "--repetition-penalty",
-        type=click.FloatRange(0, min_open=True),
+        type=_FiniteRange(0, min_open=True),
         default=1.0,
         help="Above 1: tokens that were there already become less likely.",
     ),

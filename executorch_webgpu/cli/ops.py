@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from executorch_webgpu.cli.output import note, print_json, print_table
+from executorch_webgpu.errors import counted
 
 
 @click.command()
@@ -29,4 +30,5 @@ def ops_command(text: str | None, kind: str | None, as_json: bool) -> None:
         ("operator", "kind", "family", "dtypes"),
         [(row.name, row.kind, row.family, " ".join(row.dtypes)) for row in rows],
     )
-    note(f"{len(rows)} operators")
+    refused = sum(row.kind == "refused" for row in rows)
+    note(f"{counted(len(rows) - refused, 'operator')}" + (f", {counted(refused, 'refused name')}" if refused else ""))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import statistics
 import time
-from pathlib import Path
 from typing import Any
 
 import click
@@ -25,7 +24,7 @@ SHOWN_VALUES = 8
 @click.option("--method", metavar="NAME", help="The method; forward, else the only one.")
 @click.option("--data", multiple=True, metavar="F.ptd", help="A file with external weights.")
 @click.option("--device", default="auto", show_default=True, help="auto, gpu, cpu, an index or part of a name.")
-@click.option("--output", type=click.Path(path_type=Path), metavar="F.npz|DIR", help="Where to save the outputs.")
+@click.option("--output", metavar="F.npz|DIR", help="Where to save the outputs.")
 @click.option("--repeat", default=1, show_default=True, type=click.IntRange(1), help="How many calls to make.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 def run_command(
@@ -35,7 +34,7 @@ def run_command(
     method: str | None,
     data: tuple[str, ...],
     device: str,
-    output: Path | None,
+    output: str | None,
     repeat: int,
     as_json: bool,
 ) -> None:
@@ -47,8 +46,9 @@ def run_command(
     import executorch_webgpu
     from executorch_webgpu.insight.inputs import make_inputs
     from executorch_webgpu.insight.methods import pick_method
-    from executorch_webgpu.insight.outputs import describe_output, save_outputs
+    from executorch_webgpu.insight.outputs import describe_output, output_path, save_outputs
 
+    target = None if output is None else output_path(output)
     start = time.perf_counter()
     with executorch_webgpu.load(model, device=device, data=data) as program:
         name = pick_method(program, method)
@@ -64,15 +64,15 @@ def run_command(
         described = [describe_output(index, value) for index, value in enumerate(outputs)]
         used = program.device
     whole = time.perf_counter() - start
-    if output is not None:
-        save_outputs(output, outputs)
+    if target is not None:
+        save_outputs(target, outputs)
     if as_json:
         print_json({"method": name, "device": used, "seconds": seconds, "total_seconds": whole, "outputs": described})
         return
     for item in described:
         click.echo(_line(item))
-    click.echo(f"device: {used}")
-    click.echo(f"time: {_times(seconds)}, {time_text(whole)} with loading")
+    note(f"device: {used}")
+    note(f"time: {_times(seconds)}, {time_text(whole)} with loading")
 
 
 def _times(seconds: list[float]) -> str:
@@ -91,7 +91,9 @@ def _line(item: dict[str, Any]) -> str:
     text = f"{item['name']}: {item['dtype']} {item['shape']}"
     if item["min"] is not None:
         text += f"  {_number(item['min'])} to {_number(item['max'])}"
-    if item["argmax"] is not None and math.prod(item["shape"][:-1]) == 1:
+    elif item["values"]:
+        text += "  all NaN"
+    if item["argmax"] is not None and item["min"] is not None and math.prod(item["shape"][:-1]) == 1:
         text += f"  argmax {_only(item['argmax'])}"
     values = item["values"]
     if values:

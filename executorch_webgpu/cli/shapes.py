@@ -13,6 +13,8 @@ Shapes = list[tuple[int, ...] | None]
 def parse_shapes(_ctx: click.Context, _param: click.Parameter, value: str | tuple[str, ...] | None) -> Shapes:
     """Return the shapes of an option's value (or values); None for one that is left empty."""
     texts = () if value is None else (value,) if isinstance(value, str) else value
+    if any(not text.strip() for text in texts):
+        raise click.BadParameter("it is empty; expected shapes such as 1x3,2x4")
     return [_parse(part.strip().lower()) for text in texts for part in text.split(",")]
 
 

@@ -53,7 +53,7 @@ class MappedFile:
         except (FileNotFoundError, NotADirectoryError):
             raise NotFound(f"{self.name}: no such file") from None
         except IsADirectoryError:
-            raise InvalidArgument(f"{self.name} is a folder; expected a {what} file") from None
+            raise InvalidArgument(f"{self.name or 'the empty path'} is a folder; expected a {what} file") from None
         except OSError as error:
             raise InvalidProgram(f"{self.name}: the file cannot be read: {error.strerror or error}") from None
         except ValueError as error:

@@ -56,7 +56,7 @@ def describe_file(path: str, data: Sequence[str] = ()) -> FileContent:
             nbytes = os.fstat(opened.fileno()).st_size
             head = opened.read(_HEAD)
     except IsADirectoryError:
-        raise InvalidArgument(f"{path} is a folder; expected a file") from None
+        raise InvalidArgument(f"{path or 'the empty path'} is a folder; expected a file") from None
     except (FileNotFoundError, NotADirectoryError):
         raise NotFound(f"{path}: no such file") from None
     except OSError as error:

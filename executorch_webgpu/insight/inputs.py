@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from executorch_webgpu.errors import InvalidArgument, NotFound, OutOfResources
+from executorch_webgpu.errors import InvalidArgument, NotFound, OutOfResources, counted
 from executorch_webgpu.format import identify
 from executorch_webgpu.insight.images import IMAGE_SUFFIXES, read_image
 from executorch_webgpu.runtime import MethodMeta, TensorInfo
@@ -23,7 +23,7 @@ from executorch_webgpu.runtime import MethodMeta, TensorInfo
 Array = np.ndarray[Any, np.dtype[Any]]
 Shape = tuple[int, ...]
 
-_NAMED = re.compile(r"(in\d+)=(.*)", re.DOTALL)
+_NAMED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _RANDOM = re.compile(r"random(:(\d+))?")
 _FILE_SUFFIXES = {".npy", ".npz", ".bin", *IMAGE_SUFFIXES}
 
@@ -48,7 +48,9 @@ def make_inputs(
     """
     count = meta.num_inputs()
     if len(shapes) > count:
-        raise InvalidArgument(f"{len(shapes)} input shapes are given; method {meta.name()!r} takes {count} inputs")
+        raise InvalidArgument(
+            f"method {meta.name()!r} takes {counted(count, 'input')}; given {len(shapes)} input shapes"
+        )
     given = _assign(meta, texts)
     inputs = []
     for index in range(count):
@@ -64,8 +66,11 @@ def _assign(meta: MethodMeta, texts: Sequence[str]) -> dict[int, str | Array]:
     place = 0
     for text in texts:
         named = _NAMED.fullmatch(text)
-        if named:
-            _put(meta, given, int(named[1][2:]), named[2])
+        if named and not Path(text).exists():
+            name = re.fullmatch(r"in(\d+)", named[1])
+            if name is None:
+                raise InvalidArgument(f"there is no input {named[1]!r} ({text}): inputs are named in0, in1, ...")
+            _put(meta, given, int(name[1]), named[2])
         elif Path(text).suffix.lower() == ".npz":
             for index, array in _read_npz(meta, text).items():
                 _put(meta, given, index, array)
@@ -78,7 +83,8 @@ def _assign(meta: MethodMeta, texts: Sequence[str]) -> dict[int, str | Array]:
 
 def _put(meta: MethodMeta, given: dict[int, str | Array], index: int, item: str | Array) -> None:
     if index >= meta.num_inputs():
-        raise InvalidArgument(f"there is no input {index}: method {meta.name()!r} takes {meta.num_inputs()} inputs")
+        count = counted(meta.num_inputs(), "input")
+        raise InvalidArgument(f"there is no input {index}: method {meta.name()!r} takes {count}")
     if index in given:
         raise InvalidArgument(f"input {index} is given twice")
     given[index] = item
@@ -100,8 +106,8 @@ def _read_npz(meta: MethodMeta, path: str) -> dict[int, Array]:
         return {int(name[1]): array for name, array in zip(names, arrays.values(), strict=True) if name}
     if len(arrays) != meta.num_inputs():
         raise InvalidArgument(
-            f"{path} has {len(arrays)} arrays ({', '.join(arrays)}), not named in0, in1, ...; method {meta.name()!r} "
-            f"takes {meta.num_inputs()} inputs"
+            f"{path} has {counted(len(arrays), 'array')} ({', '.join(arrays)}), not named in0, in1, ...; "
+            f"method {meta.name()!r} takes {counted(meta.num_inputs(), 'input')}"
         )
     return dict(enumerate(arrays.values()))
 

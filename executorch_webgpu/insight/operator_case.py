@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from executorch_webgpu.errors import ExecuTorchError, InvalidArgument, NotFound
+from executorch_webgpu.errors import ExecuTorchError, InvalidArgument, NotFound, counted
 from executorch_webgpu.format.vulkan_graph import (
     BoolList,
     Constant,
@@ -119,7 +119,9 @@ def build_case(
         else:
             raise InvalidArgument(f"{name} needs its argument {parameter.name}: --arg {parameter.name}=VALUE")
     if left:
-        raise InvalidArgument(f"{name} takes {len(shapes) - len(left)} tensors; {len(shapes)} shapes are given")
+        raise InvalidArgument(
+            f"{name} takes {counted(len(shapes) - len(left), 'tensor')}; given {counted(len(shapes), 'shape')}"
+        )
     made = _make(values, random)
     expected = _expected(name, reference, list(made.values()), Out(output or (), np.dtype(dtype)))
     return _assemble(name, values, made, expected, operations)

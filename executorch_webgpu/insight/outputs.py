@@ -49,19 +49,29 @@ def plain(value: Any) -> Any:
     return value
 
 
+def output_path(text: str) -> Path:
+    """Return the .npz file or the folder that outputs can be saved to.
+
+    Raises:
+        InvalidArgument: The path is empty or has another suffix.
+    """
+    path = Path(text)
+    if not text or (path.suffix and path.suffix.lower() != ".npz" and not path.is_dir()):
+        raise InvalidArgument(f"{text or 'the empty path'}: outputs are written to an .npz file or a folder")
+    return path
+
+
 def save_outputs(path: Path, outputs: Sequence[Any]) -> None:
     """Write the outputs to an .npz file (out0, out1, ...) or a folder (out0.npy, ...); a None is left out.
 
     Raises:
-        InvalidArgument: The path has another suffix, or an output is a list of tensors that make no array.
+        InvalidArgument: An output is a list of tensors that make no array.
     """
     arrays = {f"out{i}": _array(f"out{i}", value) for i, value in enumerate(outputs) if value is not None}
     if path.suffix.lower() == ".npz":
         path.parent.mkdir(parents=True, exist_ok=True)
         np.savez(path, **arrays)  # type: ignore[arg-type]
         return
-    if path.suffix and not path.is_dir():
-        raise InvalidArgument(f"{path}: outputs are written to an .npz file or a folder")
     path.mkdir(parents=True, exist_ok=True)
     for name, array in arrays.items():
         np.save(path / f"{name}.npy", array)

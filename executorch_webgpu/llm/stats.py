@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
+from executorch_webgpu.errors import counted
 from executorch_webgpu.llm.memory import peak_host_bytes
 
 
@@ -111,9 +112,9 @@ class Stats:
         details += [f"device {self.device}"] if self.device else []
         details += [f"seed {self.seed}"] if self.seed is not None else []
         return (
-            f"prompt: {self.num_prompt_tokens} tokens, {self.prompt_tokens_per_second:.1f} tokens/s, "
+            f"prompt: {counted(self.num_prompt_tokens, 'token')}, {self.prompt_tokens_per_second:.1f} tokens/s, "
             f"first token after {self.time_to_first_token:.2f} s\n"
-            f"answer: {self.num_generated_tokens} tokens, {self.tokens_per_second:.1f} tokens/s{ended}\n"
+            f"answer: {counted(self.num_generated_tokens, 'token')}, {self.tokens_per_second:.1f} tokens/s{ended}\n"
             f"{'; '.join(details)}"
         )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from executorch_webgpu.errors import InvalidArgument, InvalidType
+from executorch_webgpu.errors import InvalidArgument, InvalidType, counted
 from executorch_webgpu.format.plan import (
     DelegateCall,
     Dynamism,
@@ -38,7 +38,7 @@ def check_inputs(plan: ExecutionPlan, inputs: Sequence[Any], used: frozenset[int
     if isinstance(inputs, np.ndarray | str | bytes) or is_torch(inputs) or not isinstance(inputs, Sequence):
         raise InvalidType(f"inputs must be a list or tuple, one item for each input; given {type(inputs).__name__}")
     if len(inputs) != len(plan.inputs):
-        raise InvalidArgument(f"method {plan.name!r} takes {len(plan.inputs)} inputs; given {len(inputs)}")
+        raise InvalidArgument(f"method {plan.name!r} takes {counted(len(plan.inputs), 'input')}; given {len(inputs)}")
     return [
         _check(plan, index, given, value in used)
         for index, (value, given) in enumerate(zip(plan.inputs, inputs, strict=True))

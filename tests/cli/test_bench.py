@@ -114,7 +114,7 @@ def test_text(command):
         (["linear_q4", "--shape", "3"], "did you mean et_vk.linear"),
         (["linear_q4gsw", "--shape", "3x4"], "does not have the form MxKxN"),
         (["linear_q4gsw", "--shape", "3x40x8"], "not a multiple of the group size 32"),
-        (["relu", "--shape", "3,3"], "takes 1 tensors; 2 shapes"),
+        (["relu", "--shape", "3,3"], "takes 1 tensor; given 2 shapes"),
         (["relu", "--shape", "3", "--dtype", "float8"], "dtype 'float8' is not one of"),
         (["relu", "--shape", "3", "--arg", "y=1"], "has no argument y"),
         (["aten._softmax.default", "--shape", "3"], "--arg dim=VALUE"),

@@ -122,6 +122,8 @@ def test_chat_templates(tmp_path: Path) -> None:
         ([*MODEL, "--prompt", "a", "--prompt-file", "b"], "--prompt TEXT or --prompt-file"),
         ([*MODEL, "--prompt", "a", "--top-p", "2"], "top-p"),
         ([*MODEL, "--prompt", "a", "--temperature", "hot"], "temperature"),
+        ([*MODEL, "--prompt", "a", "--temperature", "nan"], "temperature"),
+        ([*MODEL, "--prompt", "a", "--repetition-penalty", "inf"], "repetition-penalty"),
         ([MODEL[0], "--prompt", "a"], "--tokenizer"),
     ],
 )

@@ -37,8 +37,9 @@ def test_an_image_is_an_input(command, digits, model):
 
 def test_text_output(command, digits, model):
     done = command("run", model, "--input", f"in0={digits / 'digit_3.npy'}", "--device", "cpu")
-    assert done.status == 0 and done.err == ""
-    first, device, time = done.out.splitlines()
+    assert done.status == 0
+    (first,) = done.out.splitlines()
+    device, time = done.err.splitlines()
     assert first.startswith("out0: float32 [1, 10]  ") and "argmax 3" in first and first.endswith(" ...]")
     assert device == "device: cpu"
     assert time.startswith("time: ") and time.endswith("with loading")
@@ -47,7 +48,7 @@ def test_text_output(command, digits, model):
 def test_repeat(command, model):
     done = command("run", model, "--repeat", "3", "--json", "--device", "cpu")
     assert len(json.loads(done.out)["seconds"]) == 3
-    assert "median of 2" in command("run", model, "--repeat", "3", "--device", "cpu").out
+    assert "median of 2" in command("run", model, "--repeat", "3", "--device", "cpu").err
 
 
 def test_outputs_are_saved(command, digits, model, tmp_path):
@@ -116,6 +117,26 @@ def test_a_missing_file(command):
 
 def test_a_folder(command, digits):
     assert "folder" in failing(command, digits)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "expected"),
+    [
+        (("--input", "image=ones"), 1, "no input 'image' (image=ones): inputs are named in0, in1"),
+        (("--input", "ones", "--input", "ones"), 1, "takes 1 input"),
+        (("--input-shapes", " "), 2, "--input-shapes"),
+        (("--output", ""), 1, "the empty path"),
+        (("--output", "x.txt"), 1, "x.txt: outputs are written to an .npz file or a folder"),
+    ],
+)
+def test_wrong_options(command, model, arguments, status, expected):
+    assert expected in failing(command, model, *arguments, status=status)
+
+
+def test_an_output_of_nans(command, model, tmp_path):
+    np.save(tmp_path / "x.npy", np.full((1, 1, 16, 16), np.nan, np.float32))
+    done = command("run", model, "--input", tmp_path / "x.npy", "--device", "cpu")
+    assert "all NaN" in done.out and "argmax" not in done.out
 
 
 def test_a_wrong_shape(command, model):

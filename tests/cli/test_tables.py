@@ -30,7 +30,10 @@ def test_ops_in_text_with_a_filter(command):
     assert header.split() == ["operator", "kind", "family", "dtypes"]
     assert any(row.startswith("et_vk.linear_q4gsw.default ") for row in rows)
     assert all("linear_q4gsw" in row and " delegate " in row for row in rows)
-    assert f"{len(rows)} operators" in done.err
+    assert done.err.splitlines()[-1] == f"{len(rows)} operators"
+    every = command("ops")
+    refused = sum(" refused" in row for row in every.out.splitlines())
+    assert refused and every.err.splitlines()[-1].endswith(f" operators, {refused} refused names")
 
 
 def test_devices(command):

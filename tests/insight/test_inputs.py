@@ -152,7 +152,7 @@ def test_npz_by_name_and_by_order(tmp_path):
 
 def test_npz_with_the_wrong_number_of_arrays(tmp_path):
     np.savez(tmp_path / "x.npz", a=np.float32([0]))
-    with pytest.raises(InvalidArgument, match="1 arrays"):
+    with pytest.raises(InvalidArgument, match="1 array "):
         make_inputs(meta(tensor(1), tensor(1)), [str(tmp_path / "x.npz")])
 
 

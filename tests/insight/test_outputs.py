@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from executorch_webgpu.errors import InvalidArgument
-from executorch_webgpu.insight.outputs import describe_output, save_outputs
+from executorch_webgpu.insight.outputs import describe_output, output_path, save_outputs
 
 
 def test_a_tensor():
@@ -74,9 +74,13 @@ def test_saving(tmp_path):
     assert np.load(tmp_path / "folder" / "out2.npy") == 5
 
 
-def test_another_suffix(tmp_path):
-    with pytest.raises(InvalidArgument, match=r"x\.txt"):
-        save_outputs(tmp_path / "x.txt", [])
+def test_where_outputs_go(tmp_path):
+    assert output_path("a/b.NPZ").name == "b.NPZ" and output_path("a/b").name == "b"
+    (tmp_path / "folder.v2").mkdir()
+    assert output_path(str(tmp_path / "folder.v2")) == tmp_path / "folder.v2"
+    for text in ("x.txt", ""):
+        with pytest.raises(InvalidArgument, match=r"(x\.txt|the empty path): outputs are written to"):
+            output_path(text)
 
 
 def test_lists(tmp_path):
