@@ -13,6 +13,8 @@ import statistics
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +108,23 @@ class Model:
         begin = time.perf_counter()
         next(self.stream(prompt, 1))
         return time.perf_counter() - begin
+
+
+def open_device(spec: str) -> tuple[float, float]:
+    """Return the seconds that opening a device takes and the host memory (MB) that it costs, imports included."""
+    from executorch_webgpu.gpu.device import select_device
+
+    begin = time.perf_counter()
+    select_device(spec)
+    return time.perf_counter() - begin, memory("VmHWM") - INTERPRETER_MB
+
+
+def bare_device(figures: Figures, options: argparse.Namespace) -> None:
+    """Measure a device without any program, in a process of its own."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        seconds, megabytes = pool.submit(open_device, options.device).result()
+    figures.add("load of a device alone", seconds, "s")
+    figures.add("host memory of a device alone", megabytes, "MB", "above the interpreter's, imports included")
 
 
 def load(figures: Figures, options: argparse.Namespace) -> Model:
@@ -232,6 +251,8 @@ def main() -> None:
     contexts, prefills, count, repeats = (128, 512, 1024, 2048), (128, 512, 1024), 128, 5
     if options.quick:
         contexts, prefills, count, repeats = (32, 64), (16,), 12, 2
+    with figures.section("device"):
+        bare_device(figures, options)
     model = None
     with figures.section("load"):
         model = load(figures, options)

@@ -184,7 +184,10 @@ def table(parts: list[Part]) -> list[Row]:
     host, gpu = host_time(llama), llama.get("GPU time per token at 128")
     first, second = (llama.get(f"host time per token, {thread} thread") for thread in ("caller's", "second"))
     loading = llama.get("load to first token")
-    note = f"GPU memory filled {llama.get('GPU memory', 0):.0f} MB" if loading is not None else ""
+    opening, bare = llama.get("load of a device alone"), llama.get("host memory of a device alone")
+    alone = "" if opening is None else f", {opening:.2f} s of it to open the device"
+    note = "" if loading is None else f"GPU memory filled {llama.get('GPU memory', 0):.0f} MB{alone}"
+    settled = llama.get("host memory after loading")
     rows += [
         Row("matrix-vector 16384x2048, 4 bit, group 32", "TB/s", 1.4, 2.5, False,
             None if matvec is None else matvec / 1000, "", share(MATVEC, " GB/s", copied, "copy")),
@@ -195,7 +198,9 @@ def table(parts: list[Part]) -> list[Row]:
             "" if host is None else f"{first:.0f} us on one thread, {second:.0f} us on another, GPU {gpu:.0f} us"),
         Row("load to first token", "s", 4, 1.5, True, loading, "", note),
         Row("host memory above the interpreter's, peak while loading", "MB", 500, 200, True,
-            llama.get("peak host memory while loading"), "", ""),
+            llama.get("peak host memory while loading"), "",
+            "" if None in (bare, settled) else f"{bare:.0f} MB without a program: the driver, wgpu and imports; "
+            f"{settled:.0f} MB after loading"),
     ]  # fmt: skip
     for net, must, aim in (("resnet50", 4.6, 3.0), ("mobilenetv2", 1.6, 0.8)):
         name = next((key[:-5] for key in vision if net in key and key.endswith(" call")), "")
