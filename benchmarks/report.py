@@ -27,6 +27,7 @@ HERE = Path(__file__).resolve().parent
 Values = dict[str, Any]
 MATVEC = "matvec q4 16384x2048 group 32"
 MATMUL = "matmul q4 512x8192x2048 group 32"
+THREADS = ("caller's thread", "each finishing thread", "submitting thread")
 
 
 @dataclass
@@ -122,8 +123,8 @@ def table(parts: list[Part]) -> list[Row]:
         return "" if value is None else f"{label} {shown(value)} {unit}"
 
     def host_time(values: Values) -> float | None:
-        """The busier of two threads."""
-        times = [values.get(f"host time per token, {thread} thread") for thread in ("caller's", "second")]
+        """The busiest thread."""
+        times = [values.get(f"host time per token, {thread}") for thread in THREADS]
         return None if None in times else max(times)
 
     def decode_bound(values: Values, context: int) -> str:
@@ -136,7 +137,7 @@ def table(parts: list[Part]) -> list[Row]:
             what = "neither alone: what lies between submissions"
         else:
             what = "the GPU's kernels" if gpu >= host else "encoding on the host"
-        parts = f"the GPU {gpu:.0f} us ({floor:.1f} x the byte floor), the busier host thread {host:.0f} us"
+        parts = f"the GPU {gpu:.0f} us ({floor:.1f} x the byte floor), the busiest host thread {host:.0f} us"
         return f"a token takes {wall:.0f} us, {parts}: {what}"
 
     def prefill_bound() -> str:
@@ -182,7 +183,7 @@ def table(parts: list[Part]) -> list[Row]:
     ]  # fmt: skip
     matvec = kernels.get(f"{MATVEC} GB/s")
     host, gpu = host_time(llama), llama.get("GPU time per token at 128")
-    first, second = (llama.get(f"host time per token, {thread} thread") for thread in ("caller's", "second"))
+    split = ", ".join(f"{thread} {llama.get(f'host time per token, {thread}', 0):.0f} us" for thread in THREADS)
     loading = llama.get("load to first token")
     opening, bare = llama.get("load of a device alone"), llama.get("host memory of a device alone")
     alone = "" if opening is None else f", {opening:.2f} s of it to open the device"
@@ -195,7 +196,7 @@ def table(parts: list[Part]) -> list[Row]:
             share(MATMUL, " TFLOP/s", fused, "FMA")),
         Row("host time a token, share of the GPU's", "x", 1, 0.5, True,
             None if None in (host, gpu) else host / gpu, "",
-            "" if host is None else f"{first:.0f} us on one thread, {second:.0f} us on another, GPU {gpu:.0f} us"),
+            "" if None in (host, gpu) else f"{split}; GPU {gpu:.0f} us"),
         Row("load to first token", "s", 4, 1.5, True, loading, "", note),
         Row("host memory above the interpreter's, peak while loading", "MB", 500, 200, True,
             llama.get("peak host memory while loading"), "",

@@ -29,7 +29,9 @@ _DEFAULT_LIMITS = {
     "max-compute-workgroup-size-y": 256,
     "max-compute-workgroup-storage-size": 16384,
 }
-UPLOAD_PIECE = 32 << 20
+UPLOAD_PIECE = 8 << 20  # bytes
+FLUSH_AFTER = 16 << 20  # bytes written that may wait in host memory for a submission
+FINISHERS = 2  # threads that finish command buffers: more than half of the host's time for a call
 COMPILERS = 8  # threads that make pipelines, at most
 _STORAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
 _UNIFORM = wgpu.BufferUsage.UNIFORM | wgpu.BufferUsage.COPY_DST
@@ -109,8 +111,8 @@ class Device:
 
     @functools.cached_property
     def finisher(self) -> ThreadPoolExecutor:
-        """A thread that finishes command buffers, in order. What it runs must not take ``lock``."""
-        return ThreadPoolExecutor(1, thread_name_prefix="executorch-webgpu-finisher")
+        """Threads that finish command buffers. What they run must not take ``lock``."""
+        return ThreadPoolExecutor(FINISHERS, thread_name_prefix="executorch-webgpu-finisher")
 
     @functools.cached_property
     def submitter(self) -> ThreadPoolExecutor:
@@ -155,8 +157,7 @@ class Device:
                 piece = view[start : min(whole, start + UPLOAD_PIECE)]
                 self.queue.write_buffer(buffer.handle, offset + start, piece)
                 self._pending += piece.nbytes
-                if self._pending > 2 * UPLOAD_PIECE:
-                    # Written pieces are kept in host memory until a submission is done.
+                if self._pending > FLUSH_AFTER:
                     self.flush()
             if view.nbytes > whole:
                 # Copies come in words; the last one is padded with zeros.

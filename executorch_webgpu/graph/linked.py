@@ -12,13 +12,14 @@ from collections import OrderedDict, deque
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import astuple, dataclass
+from typing import Any
 
 import numpy as np
 
 from executorch_webgpu.errors import ExecuTorchError
 from executorch_webgpu.format.vulkan_graph import GraphTensor
 from executorch_webgpu.gpu.readback import Readback
-from executorch_webgpu.gpu.recording import Copy, Recording, begin, finish
+from executorch_webgpu.gpu.recording import Copy, begin, finish
 from executorch_webgpu.graph.compiler import Compilation, Compiled, State
 from executorch_webgpu.graph.delegate import GpuDelegate, Step
 from executorch_webgpu.graph.executable import Executable
@@ -81,8 +82,8 @@ def can_link(delegate: GpuDelegate, token_input: int, position_input: int) -> bo
 class LinkedRun:
     """Decoding steps of one token each on a delegate; see ``can_link``.
 
-    The caller's thread records a step, the device's submitter finishes and submits it: two steps are worked
-    on at once. No method may be called with the device's lock held.
+    The caller's thread records a step, one of the device's finishers finishes it, the submitter submits it: several
+    steps are worked on at once. No method may be called with the device's lock held.
     """
 
     def __init__(self, delegate: GpuDelegate, token_input: int, position_input: int) -> None:
@@ -136,7 +137,9 @@ class LinkedRun:
         written = None
         if position_shape is not None and step.executable.binds(self.delegate.plan.of(self._position)):
             written = np.full(tuple(position_shape), position, np.int32)
-        sent = self.device.submitter.submit(self._send, recording, step, chooser, choice, written, readback)
+        copy = Copy(self.delegate.resources.buffer(self._result), readback.buffer, RESULT_BYTES)
+        finished = self.device.finisher.submit(finish, self.device, recording, [copy])
+        sent = self.device.submitter.submit(self._send, finished, step, chooser, choice, written, readback)
         self._waiting.append((readback, sent))
 
     def take(self) -> Choice:
@@ -154,18 +157,17 @@ class LinkedRun:
 
     def _send(
         self,
-        recording: Recording,
+        finished: Future[Any],
         step: Step,
         chooser: Executable,
         choice: dict[int, int],
         position: np.ndarray | None,
         readback: Readback,
     ) -> int:
-        """Finish and submit a step; runs on the device's submitter, one step after the other."""
+        """Submit a step; runs on the device's submitter, one step after the other."""
         self.delegate.check_open()
         resources = self.delegate.resources
-        copy = Copy(resources.buffer(self._result), readback.buffer, RESULT_BYTES)
-        commands = finish(self.device, recording, [copy])
+        commands = finished.result()
         with self.device.lock:
             self.delegate.check_open()
             step.executable.write_live(step.environment)

@@ -18,7 +18,7 @@ from executorch_webgpu.ops.dispatch import Tensor
 Array = np.ndarray[Any, np.dtype[Any]]
 
 UPLOAD_PIECE = 1 << 22  # elements
-TRIM_AFTER = 1 << 26  # bytes of the file that may lie in memory beside their copy on the device
+TRIM_AFTER = 1 << 24  # bytes of the file that may lie in memory beside their copy on the device
 
 
 class Resources:
