@@ -166,7 +166,7 @@ class Cases:
             out = b.empty(1, 1, HEADS, HEAD)
 
             def build(ctx: Any, i: int) -> None:
-                if function(ctx, q, k, cosine, sine, v, *pairs[i], context - 1, 1) is False:
+                if function(ctx, q, k, cosine, sine, [], v, *pairs[i], context - 1, 1) is False:
                     raise RuntimeError("the fused kernel does not take this shape")
 
             return b.time(build, len(pairs), [out], self.repeats)

@@ -105,6 +105,7 @@ class Compilation:
         self.guards: dict[Guard, None] = {}  # in order, each once: every layer asks for the same
         self.pins: dict[Sym, None] = {}
         self._node_scratch = 0
+        self._deferred: dict[int, Node] = {}  # by output
 
     def run(self, nodes: Sequence[Node]) -> Compiled:
         """Lower ``nodes`` in order.
@@ -113,6 +114,9 @@ class Compilation:
             ExecuTorchError: A node cannot be lowered for these shapes; the message names it.
         """
         for node in nodes:
+            if node.deferred:
+                self._deferred[node.outputs[0]] = node
+                continue
             before = len(self.dispatches)
             self._node_scratch = 0
             try:
@@ -201,6 +205,8 @@ class Compilation:
 
     def tensor(self, value: int) -> Tensor:
         """Return a tensor value at its shape in this compile."""
+        if value in self._deferred:
+            self._lower(self._deferred.pop(value))
         tensor = self._tensor(value)
         shape = self.state.shapes.get(value)
         if shape is None:

@@ -20,7 +20,7 @@ from executorch_webgpu.gpu.recording import Copy, begin, finish
 from executorch_webgpu.graph.compiler import Compilation, State
 from executorch_webgpu.graph.executable import Executable
 from executorch_webgpu.graph.fusion import fuse
-from executorch_webgpu.graph.nodes import Node, build_nodes
+from executorch_webgpu.graph.nodes import Node, build_nodes, splits_after
 from executorch_webgpu.graph.resources import Resources
 from executorch_webgpu.graph.staging import to_graph
 from executorch_webgpu.graph.storage import plan_storage
@@ -311,11 +311,11 @@ def _piece_ends(count: int) -> list[int]:
 
 
 def _split(graph: VulkanGraph, nodes: list[Node]) -> list[list[Node]]:
-    """Cut the list after each read of an int that the graph itself computes: its value must be known to go on."""
+    """Cut the list after each node that ends a part."""
     parts: list[list[Node]] = [[]]
     for node in nodes:
         parts[-1].append(node)
-        if node.name.startswith("et_vk.select_as_symint") and node.args[0] not in graph.input_ids:
+        if splits_after(graph, node):
             parts.append([])
     return parts
 

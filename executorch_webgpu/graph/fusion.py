@@ -8,9 +8,10 @@ with an addend.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from executorch_webgpu.format.vulkan_graph import GraphTensor, VulkanGraph
-from executorch_webgpu.graph.nodes import Arg, Node, tensor_args
+from executorch_webgpu.format.vulkan_graph import GraphTensor, SymInt, VulkanGraph
+from executorch_webgpu.graph.nodes import Arg, Node, mutated_values, splits_after, tensor_args
 from executorch_webgpu.graph.storage import renames, tensor_bytes
 from executorch_webgpu.ops.dispatch import DeviceFacts
 from executorch_webgpu.ops.registry import lowerings
@@ -42,7 +43,11 @@ class _Matcher:
         self.taken: dict[Node, Node] = {}
         # Renamings that were moved behind the fused node whose last member is given.
         self.anchor: dict[Node, Node] = {}
+        self.deferred: set[Node] = set()
         self.outputs = set(graph.output_ids)
+        self.mutated = mutated_values(graph, nodes)
+        # What is deferred in one part of a graph would be missing in the next.
+        self.single_part = not any(splits_after(graph, node) for node in nodes)
         for node in nodes:
             for value in dict.fromkeys(tensor_args(graph, node)):
                 self.readers.setdefault(value, []).append(node)
@@ -135,9 +140,14 @@ class _Matcher:
             if len(linears) not in (1, 3) or any(not self._alike(linears[0], other) for other in linears[1:]):
                 continue
             members = [node, *self.names(node.outputs[0]), *linears]
-            args = (node.args[0], node.args[1], node.args[2], *self._weights(linears), linears[0].args[3])
+            rest: tuple[Arg, ...] = (node.args[1], node.args[2], *self._weights(linears), linears[0].args[3])
             outputs = tuple(linear.outputs[0] for linear in linears)
-            self._replace("fused.norm_linears_q4", args, outputs, members, self._together(linears))
+            select = self.maker(node.arg(0), "aten.select_copy.int") if len(linears) == 1 else None
+            if select is not None and self.used_only_by(select.outputs[0], [node]):
+                members += [select, *self.names(select.outputs[0])]
+                if self._replace("fused.select_norm_linear_q4", (*select.args[:3], *rest), outputs, members, ()):
+                    continue
+            self._replace("fused.norm_linears_q4", (node.args[0], *rest), outputs, members, self._together(linears))
 
     def fuse_residuals(self) -> None:
         """``residual + linear(x)``."""
@@ -154,7 +164,7 @@ class _Matcher:
                     break
 
     def fuse_attention(self) -> None:
-        """Rotary embedding of q and k into ``sdpa_with_kv_cache``."""
+        """Rotary embedding of q and k into ``sdpa_with_kv_cache``, with the tables that its factors are slices of."""
         for sdpa in self.nodes:
             if sdpa.name != "sdpa_with_kv_cache.default":
                 continue
@@ -166,8 +176,32 @@ class _Matcher:
             if not all(self.used_only_by(value, [sdpa]) for value in rope.outputs):
                 continue
             members = [rope, *(n for value in rope.outputs for n in self.names(value)), sdpa]
-            args = (*rope.args[:4], *sdpa.args[2:])
-            self._replace("fused.rope_sdpa", args, sdpa.outputs, members, ())
+            tables = self._tables(rope)
+            args = (*rope.args[:2], *(tables or (*rope.args[2:4], ())), *sdpa.args[2:])
+            if self._replace("fused.rope_sdpa", args, sdpa.outputs, members, ()) and tables:
+                for made in (self.source(rope.arg(2)), self.source(rope.arg(3))):
+                    self.deferred.update((self.producer[made], *self.names(made)))
+
+    def _tables(self, rope: Node) -> tuple[Arg, Arg, Arg] | None:
+        """Return the constant tables of which the rotary embedding's factors are slices, and the slices' start."""
+        slices = [self.producer.get(self.source(rope.arg(index))) for index in (2, 3)]
+        found: list[int] = []
+        starts: set[int] = set()
+        for node in slices:
+            if node is None or node.name != "aten.slice_copy.Tensor" or len(node.args) < 3 or not self.single_part:
+                return None
+            table = self.graph.values[self.source(node.arg(0))]
+            dim, start = self.graph.values[node.arg(1)], self.graph.values[node.arg(2)]
+            step = self.graph.values[node.arg(4)] if len(node.args) > 4 else 1
+            if not isinstance(table, GraphTensor) or not table.is_constant or len(table.sizes) != 2:
+                return None
+            if self.source(node.arg(0)) in self.mutated or dim != 0 or step != 1 or not isinstance(start, SymInt):
+                return None
+            if self.users(node.outputs[0]) is None:
+                return None
+            found.append(node.arg(0))
+            starts.add(node.arg(2))
+        return (found[0], found[1], (starts.pop(),)) if len(starts) == 1 else None
 
     def fuse_convolutions(self) -> None:
         """``residual + convolution(x)``, with the relu that alone reads it."""
@@ -271,7 +305,7 @@ class _Matcher:
         for node in self.nodes:
             fused = self.taken.get(node)
             if fused is None and node not in self.anchor:
-                found.append(node)
+                found.append(replace(node, deferred=True) if node in self.deferred else node)
             elif fused is not None and fused.members[-1] is node:
                 found += [fused, *moved.get(node, ())]
         return found

@@ -23,7 +23,7 @@ class Node:
     """One operator call. ``outputs`` are tensor values (or the SymInt).
 
     A fused node also has ``members``, the calls that it replaces, and ``together``, sets of constants that must lie in
-    one buffer for it.
+    one buffer for it. A ``deferred`` one is lowered when another first asks for its output, if ever.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Node:
     position: int
     members: tuple[Node, ...] = field(default=())
     together: tuple[tuple[int, ...], ...] = field(default=())
+    deferred: bool = False
 
     @property
     def parts(self) -> tuple[Node, ...]:
@@ -123,3 +124,8 @@ def mutated_values(graph: VulkanGraph, nodes: list[Node]) -> frozenset[int]:
         if reference:
             found.update(node.arg(position) for position in reference.writes if position < len(node.args))
     return frozenset(value for value in found if isinstance(graph.values[value], GraphTensor))
+
+
+def splits_after(graph: VulkanGraph, node: Node) -> bool:
+    """Whether a node reads an int that the graph itself computes: its value must be known to go on."""
+    return node.name.startswith("et_vk.select_as_symint") and node.args[0] not in graph.input_ids

@@ -9,9 +9,21 @@ from tests.graph.builder import GraphBuilder
 
 
 def decoder_block(
-    *, dim: int, heads: int, kv_heads: int, ffn: int, context: int, group: int = 32, vocabulary: int = 0, seed: int = 0
+    *,
+    dim: int,
+    heads: int,
+    kv_heads: int,
+    ffn: int,
+    context: int,
+    group: int = 32,
+    vocabulary: int = 0,
+    rows_too: bool = False,
+    seed: int = 0,
 ) -> VulkanGraph:
-    """Return ``forward(x [1, S, dim], input_pos [1])`` of one block; with ``vocabulary`` also the output layer."""
+    """Return ``forward(x [1, S, dim], input_pos [1])`` of one block; with ``vocabulary`` also the output layer.
+
+    ``rows_too`` adds twice the rows of the cosine table as an output.
+    """
     random = np.random.default_rng(seed)
     g = GraphBuilder()
     bound = context - 1
@@ -86,4 +98,7 @@ def decoder_block(
         y = g.call("et_vk.rms_norm.default", (last,), (gamma,), 1e-5, out=(1, dim))
         w, s = weight(vocabulary, dim)
         x = g.call("et_vk.linear_q4gsw.default", (y,), (w,), (s,), group, None, out=(1, vocabulary))
+    if rows_too:
+        two = g.constant(np.full((1,), 2, np.float32))
+        return g.build(x, g.call("aten.mul.Tensor", (tables[0],), (two,), out=(bound, size // 2)))
     return g.build(x)

@@ -40,12 +40,15 @@ ATTENTION = {
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
 def test_all_joints_fuse(shape):
     graph = decoder_block(**shape)
-    names = [node.name for node in fuse(graph, build_nodes(graph, "graph"), DeviceFacts())]
+    nodes = fuse(graph, build_nodes(graph, "graph"), DeviceFacts())
+    names = [node.name for node in nodes]
     wanted = ["fused.norm_linears_q4", "fused.rope_sdpa", "fused.linear_add_q4", "fused.gate_up_q4"]
     for name in wanted:
         assert name in names
     assert "et_vk.linear_q4gsw.default" not in names
-    assert names.count("fused.norm_linears_q4") == (2 if "vocabulary" in shape else 1)
+    assert names.count("fused.norm_linears_q4") == 1
+    assert names.count("fused.select_norm_linear_q4") == ("vocabulary" in shape)
+    assert [node.name for node in nodes if node.deferred] == ["aten.slice_copy.Tensor"] * 2
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
@@ -68,6 +71,28 @@ def test_one_token_at_a_time(monkeypatch, shape, cut):
             np.testing.assert_allclose(gpu.execute(inputs)[0], wanted, rtol=2e-4, atol=2e-4, err_msg=f"{position}")
         else:
             gpu.execute(inputs)
+    gpu.close()
+
+
+@pytest.mark.parametrize("length", [2, 5])
+def test_several_tokens_make_what_was_put_off(length):
+    graph = decoder_block(**SHAPES["vocabulary"])
+    gpu, cpu = GpuDelegate(graph, select_device("gpu")), CpuDelegate(graph)
+    random = np.random.default_rng(2)
+    for position in (0, length, 61):
+        x = random.standard_normal((1, length, 64)).astype(np.float32)
+        inputs = [x, np.array([position], np.int32)]
+        np.testing.assert_allclose(gpu.execute(inputs)[0], cpu.execute(inputs)[0], rtol=2e-4, atol=2e-4)
+    gpu.close()
+
+
+def test_tables_in_use_elsewhere_are_made():
+    graph = decoder_block(**SHAPES["vocabulary"], rows_too=True)
+    gpu, cpu = GpuDelegate(graph, select_device("gpu")), CpuDelegate(graph)
+    for position in (0, 3, 60):
+        inputs = [np.ones((1, 1, 64), np.float32), np.array([position], np.int32)]
+        for found, wanted in zip(gpu.execute(inputs), cpu.execute(inputs), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=2e-4, atol=2e-4)
     gpu.close()
 
 

@@ -12,6 +12,7 @@ struct Params {
   start: u32,
   kv_heads: u32,
   max_splits: u32,
+  angles: u32,
   scale: f32,
 }
 @group(0) @binding(8) var<uniform> p: Params;

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from executorch_webgpu.ops.broadcasting import wrap_dim
 from executorch_webgpu.ops.context import HostArray, Lowering
 from executorch_webgpu.ops.dispatch import DeviceFacts, Tensor
 from executorch_webgpu.ops.registry import lowering
+from executorch_webgpu.ops.shape.strided import axes_of, strided_copy
+from executorch_webgpu.ops.symbols import IntLike
 
 COLUMNS = 32  # of a row that a lane takes at a time: one vec4<u32>
 ROWS = 8  # of a team, at most
@@ -171,6 +174,32 @@ def norm_linears(
     outs = [ctx.out((*x.shape[:-1], w.shape[0]), index) for index, w in enumerate(weights)]
     matvec(ctx, x, weights, scales, group, outs, norm=_norm(gamma, eps))
     return True
+
+
+@lowering("fused.select_norm_linear_q4")
+def select_norm_linear(
+    ctx: Lowering,
+    x: Tensor,
+    dim: int,
+    index: IntLike,
+    gamma: Tensor,
+    eps: float,
+    weights: list[Tensor],
+    scales: list[Tensor],
+    group: int,
+) -> bool:
+    """The product of ``rms_norm(select(x, dim, index))`` with a 4-bit weight; an x of one row is that row already."""
+    if not isinstance(index, int):
+        return False
+    axes = axes_of(x)
+    axis = axes.pop(wrap_dim(dim, x.rank))
+    shape = tuple(kept.size for kept in axes)
+    if axis.size == 1:
+        row = replace(x, shape=shape)
+    else:
+        row = ctx.scratch(shape, x.dtype.name)
+        strided_copy(ctx, x, row, axes, offset=wrap_dim(index, axis.size) * axis.stride)
+    return norm_linears(ctx, row, gamma, eps, weights, scales, group)
 
 
 @lowering("fused.gate_up_q4")

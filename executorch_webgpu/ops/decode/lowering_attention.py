@@ -52,6 +52,7 @@ def rope_sdpa(
     k: Tensor,
     cosine: Tensor,
     sine: Tensor,
+    row: list[IntLike],
     v: Tensor,
     k_cache: Tensor,
     v_cache: Tensor,
@@ -62,7 +63,10 @@ def rope_sdpa(
     causal: bool = True,
     scale: float | None = None,
 ) -> bool:
-    """Rotary embedding, cache update and attention of one token; False for anything else."""
+    """Rotary embedding, cache update and attention of one token; False for anything else.
+
+    ``cosine`` and ``sine`` are the rows to use, or with ``row`` whole tables of which this is the first one used.
+    """
     batch, sequence, heads, size = q.shape
     kv_heads = k.shape[2]
     quads, group = size // 4, heads // kv_heads
@@ -82,6 +86,8 @@ def rope_sdpa(
         return False
     context = k_cache.shape[1]
     ctx.guard(start, 0, context - 1, "the position")
+    for used in row:
+        ctx.guard(used, 0, cosine.shape[0] - 1, "the row of the rotary tables")
     out = ctx.out(q.shape)
     shape = attention_shape(quads, group, ctx.facts)
     max_splits = -(-context // shape.split)
@@ -89,6 +95,7 @@ def rope_sdpa(
         "start": start,
         "kv_heads": kv_heads,
         "max_splits": max_splits,
+        "angles": row[0] * (size // 2) if row else 0,
         "scale": scale if scale is not None else size**-0.5,
     }
     bindings = {"q": q, "k": k, "v": v, "cosine": cosine, "sine": sine, "k_cache": k_cache, "v_cache": v_cache}

@@ -29,6 +29,22 @@ def norm_linears(
     return [linear_q4gsw(o, y, w, s, group) for o, w, s in zip(out, weights, scales, strict=True)]
 
 
+@reference("fused.select_norm_linear_q4")
+def select_norm_linear(
+    out: Out,
+    x: Array,
+    dim: int,
+    index: int,
+    gamma: Array,
+    eps: float,
+    weights: list[Array],
+    scales: list[Array],
+    group: int,
+) -> Array:
+    """The product of ``rms_norm(select(x, dim, index))`` with a 4-bit weight."""
+    return norm_linears((out,), x.take(index, dim), gamma, eps, weights, scales, group)[0]
+
+
 @reference("fused.gate_up_q4")
 def gate_up(
     out: Out,
@@ -52,13 +68,14 @@ def linear_add(out: Out, x: Array, residual: Array, weight: Array, scales: Array
     return np.asarray(residual + linear_q4gsw(out, x, weight, scales, group))
 
 
-@reference("fused.rope_sdpa", writes=(5, 6))
+@reference("fused.rope_sdpa", writes=(6, 7))
 def rope_sdpa(
     out: Out,
     q: Array,
     k: Array,
     cosine: Array,
     sine: Array,
+    row: list[int],
     v: Array,
     k_cache: Array,
     v_cache: Array,
@@ -69,6 +86,8 @@ def rope_sdpa(
     causal: bool = True,
     scale: float | None = None,
 ) -> Array:
-    """Rotary embedding of q and k, then ``sdpa_with_kv_cache``."""
+    """Rotary embedding of q and k by the tables' rows from ``row`` on, then ``sdpa_with_kv_cache``."""
+    first = row[0] if row else 0
+    cosine, sine = (table[first : first + q.shape[1]] for table in (cosine, sine))
     q, k = apply_rotary_emb((out, out), q, k, cosine, sine)
     return sdpa_with_kv_cache(out, q, k, v, k_cache, v_cache, start, sequence, mask, dropout, causal, scale)
