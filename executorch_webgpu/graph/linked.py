@@ -127,6 +127,7 @@ class LinkedRun:
         with self.device.lock:
             step = self.delegate.ready(state, environment)
             chooser = self._chooser(step)
+            result = self.delegate.resources.buffer(self._result)
         choice = {CHOICE_POSITION: position + 1}
         recording = begin(
             self.device,
@@ -137,7 +138,7 @@ class LinkedRun:
         written = None
         if position_shape is not None and step.executable.binds(self.delegate.plan.of(self._position)):
             written = np.full(tuple(position_shape), position, np.int32)
-        copy = Copy(self.delegate.resources.buffer(self._result), readback.buffer, RESULT_BYTES)
+        copy = Copy(result, readback.buffer, RESULT_BYTES)
         finished = self.device.finisher.submit(finish, self.device, recording, [copy])
         sent = self.device.submitter.submit(self._send, finished, step, chooser, choice, written, readback)
         self._waiting.append((readback, sent))
