@@ -39,8 +39,8 @@ def dequantize(packed: Array, scales: Array, group: int, columns: int, high_firs
 
 
 def product(x: Array, packed: Array, scales: Array, group: int, high_first: bool = False) -> Array:
-    """Return ``x @ dequantize(packed)^T`` in float32, a block of weights at a time."""
-    wide = np.asarray(x, np.float32)
+    """Return ``x @ dequantize(packed)^T`` as float32, a block of weights at a time. A float64 x has float64 sums."""
+    wide = x if x.dtype == np.float64 else np.asarray(x, np.float32)
     columns, outputs = x.shape[-1], packed.shape[0]
     out = np.empty((*x.shape[:-1], outputs), np.float32)
     step = max(1, BLOCK // max(columns, 1))

@@ -40,7 +40,8 @@ def linear_dq8ca_q4gsw(
     scale = np.reshape(x_scale, (*x.shape[:-1], 1)).astype(np.float32)
     zero = np.reshape(x_zero, (*x.shape[:-1], 1)).astype(np.float32)
     quantized = np.clip(np.round(rows * (np.float32(1) / scale)) + zero, -128, 127)
-    return add_bias(product((quantized - zero) * scale, weight, scales, group), bias)
+    # The next layer rounds to int8: the order in which a BLAS sums must not decide about halves.
+    return add_bias(product(((quantized - zero) * scale).astype(np.float64), weight, scales, group), bias)
 
 
 @reference("et_vk.linear_qcs4w.default")
