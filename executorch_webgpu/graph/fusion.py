@@ -7,6 +7,7 @@ with an addend.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -45,9 +46,6 @@ class _Matcher:
         self.anchor: dict[Node, Node] = {}
         self.deferred: set[Node] = set()
         self.outputs = set(graph.output_ids)
-        self.mutated = mutated_values(graph, nodes)
-        # What is deferred in one part of a graph would be missing in the next.
-        self.single_part = not any(splits_after(graph, node) for node in nodes)
         for node in nodes:
             for value in dict.fromkeys(tensor_args(graph, node)):
                 self.readers.setdefault(value, []).append(node)
@@ -182,26 +180,37 @@ class _Matcher:
                 for made in (self.source(rope.arg(2)), self.source(rope.arg(3))):
                     self.deferred.update((self.producer[made], *self.names(made)))
 
+    @functools.cached_property
+    def _lasting(self) -> frozenset[int]:
+        """The matrices that nothing writes, if the graph has one part."""
+        # What is put off in one part would be missing in the next.
+        if any(splits_after(self.graph, node) for node in self.nodes):
+            return frozenset()
+        matrices = frozenset(
+            value
+            for value, tensor in enumerate(self.graph.values)
+            if isinstance(tensor, GraphTensor) and tensor.is_constant and len(tensor.sizes) == 2
+        )
+        return matrices - mutated_values(self.graph, self.nodes)
+
     def _tables(self, rope: Node) -> tuple[Arg, Arg, Arg] | None:
         """Return the constant tables of which the rotary embedding's factors are slices, and the slices' start."""
-        slices = [self.producer.get(self.source(rope.arg(index))) for index in (2, 3)]
-        found: list[int] = []
-        starts: set[int] = set()
-        for node in slices:
-            if node is None or node.name != "aten.slice_copy.Tensor" or len(node.args) < 3 or not self.single_part:
-                return None
-            table = self.graph.values[self.source(node.arg(0))]
-            dim, start = self.graph.values[node.arg(1)], self.graph.values[node.arg(2)]
-            step = self.graph.values[node.arg(4)] if len(node.args) > 4 else 1
-            if not isinstance(table, GraphTensor) or not table.is_constant or len(table.sizes) != 2:
-                return None
-            if self.source(node.arg(0)) in self.mutated or dim != 0 or step != 1 or not isinstance(start, SymInt):
-                return None
-            if self.users(node.outputs[0]) is None:
-                return None
-            found.append(node.arg(0))
-            starts.add(node.arg(2))
-        return (found[0], found[1], (starts.pop(),)) if len(starts) == 1 else None
+        cosine, sine = (self._row_slice(rope.arg(index)) for index in (2, 3))
+        if cosine is None or sine is None or cosine.args[2] != sine.args[2]:
+            return None
+        return cosine.arg(0), sine.arg(0), (cosine.arg(2),)
+
+    def _row_slice(self, value: int) -> Node | None:
+        """Return the node that makes ``value`` of rows in sequence of a constant matrix, from a live one on."""
+        node = self.producer.get(self.source(value))
+        if node is None or node.name != "aten.slice_copy.Tensor" or len(node.args) < 4:
+            return None
+        dim, start = self.graph.values[node.arg(1)], self.graph.values[node.arg(2)]
+        step = self.graph.values[node.arg(4)] if len(node.args) > 4 else 1
+        table = self.source(node.arg(0))
+        rows = dim == 0 and step == 1 and isinstance(start, SymInt) and table in self._lasting
+        # What leaves the graph is made in any case.
+        return node if rows and self.users(node.outputs[0]) is not None else None
 
     def fuse_convolutions(self) -> None:
         """``residual + convolution(x)``, with the relu that alone reads it."""

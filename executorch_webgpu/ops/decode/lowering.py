@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from executorch_webgpu.ops.broadcasting import wrap_dim
 from executorch_webgpu.ops.context import HostArray, Lowering
 from executorch_webgpu.ops.dispatch import DeviceFacts, Tensor
 from executorch_webgpu.ops.registry import lowering
-from executorch_webgpu.ops.shape.strided import axes_of, strided_copy
+from executorch_webgpu.ops.shape.strided import select_axes, strided_copy
 from executorch_webgpu.ops.symbols import IntLike
 
 COLUMNS = 32  # of a row that a lane takes at a time: one vec4<u32>
@@ -189,16 +188,13 @@ def select_norm_linear(
     group: int,
 ) -> bool:
     """The product of ``rms_norm(select(x, dim, index))`` with a 4-bit weight; an x of one row is that row already."""
-    if not isinstance(index, int):
-        return False
-    axes = axes_of(x)
-    axis = axes.pop(wrap_dim(dim, x.rank))
+    axes, offset = select_axes(ctx, x, dim, index)
     shape = tuple(kept.size for kept in axes)
-    if axis.size == 1:
+    if x.shape[dim] == 1:
         row = replace(x, shape=shape)
     else:
         row = ctx.scratch(shape, x.dtype.name)
-        strided_copy(ctx, x, row, axes, offset=wrap_dim(index, axis.size) * axis.stride)
+        strided_copy(ctx, x, row, axes, offset=offset)
     return norm_linears(ctx, row, gamma, eps, weights, scales, group)
 
 

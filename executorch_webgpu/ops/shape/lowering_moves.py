@@ -12,7 +12,7 @@ from executorch_webgpu.ops.broadcasting import contiguous_strides, wrap_dim
 from executorch_webgpu.ops.context import Lowering
 from executorch_webgpu.ops.dispatch import Tensor
 from executorch_webgpu.ops.registry import ALL, lowering
-from executorch_webgpu.ops.shape.strided import Axis, axes_of, strided_copy
+from executorch_webgpu.ops.shape.strided import Axis, axes_of, select_axes, strided_copy
 from executorch_webgpu.ops.symbols import IntLike, Sym
 
 
@@ -34,13 +34,9 @@ def transpose(ctx: Lowering, x: Tensor) -> None:
 @lowering("aten.select_copy.int", "aten.select.int", dtypes=ALL)
 def select(ctx: Lowering, x: Tensor, dim: int, index: int | Sym) -> None:
     """Slice ``index`` along ``dim``, which goes."""
-    axes = axes_of(x)
-    axis = axes.pop(wrap_dim(dim, x.rank))
-    if not isinstance(index, Sym):
-        index = wrap_dim(index, axis.size)
-    ctx.guard(index, 0, axis.size - 1, f"the index into a dim of size {axis.size}")
+    axes, offset = select_axes(ctx, x, dim, index)
     out = ctx.out([kept.size for kept in axes])
-    strided_copy(ctx, x, out, axes, offset=index * axis.stride)
+    strided_copy(ctx, x, out, axes, offset=offset)
 
 
 @lowering("aten.slice_copy.Tensor", "aten.slice.Tensor", dtypes=ALL)

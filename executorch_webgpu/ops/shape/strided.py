@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from executorch_webgpu.errors import NotSupported
-from executorch_webgpu.ops.broadcasting import contiguous_strides
+from executorch_webgpu.ops.broadcasting import contiguous_strides, wrap_dim
 from executorch_webgpu.ops.context import Lowering
 from executorch_webgpu.ops.dispatch import Tensor, threads_1d
 from executorch_webgpu.ops.symbols import IntLike
@@ -35,6 +35,20 @@ class Axis:
 def axes_of(tensor: Tensor) -> list[Axis]:
     """Return the axes that copy a whole tensor."""
     return [Axis(size, stride) for size, stride in zip(tensor.shape, contiguous_strides(tensor.shape), strict=True)]
+
+
+def select_axes(ctx: Lowering, x: Tensor, dim: int, index: IntLike) -> tuple[list[Axis], IntLike]:
+    """Return the axes that copy slice ``index`` along ``dim`` and where it starts.
+
+    Raises:
+        InvalidArgument: The index is outside of the dim; for a live one at the call.
+    """
+    axes = axes_of(x)
+    axis = axes.pop(wrap_dim(dim, x.rank))
+    if isinstance(index, int):
+        index = wrap_dim(index, axis.size)
+    ctx.guard(index, 0, axis.size - 1, f"the index into a dim of size {axis.size}")
+    return axes, index * axis.stride
 
 
 def collapse(axes: Sequence[Axis]) -> list[Axis]:
